@@ -29,7 +29,8 @@ TEST_CASE("durations are read exactly") {
   CHECK(*ParseDuration("3 µs") == 3'000);
   CHECK(*ParseDuration("-1.5us") == -1'500);
   CHECK(*ParseDuration("2h") == 7'200'000'000'000);
-  for (const char* bad : {"", "ms", "1", "1.2.3ms", "0.5ns", "1e3ms", "99999999999999999999s", "9999999999s"}) {
+  for (const char* bad :
+       {"", "ms", "1", "1.2.3ms", "0.5ns", "1e3ms", "99999999999999999999s", "9999999999s"}) {
     CAPTURE(bad);
     CHECK_FALSE(ParseDuration(bad).ok());
   }

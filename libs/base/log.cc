@@ -7,8 +7,8 @@
 #include <ctime>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "libs/base/str_cat.h"
 
 namespace nanolane::base {
 namespace {
@@ -29,14 +29,10 @@ std::atomic<LogLevel>& Threshold() {
 
 const char* Label(LogLevel level) {
   switch (level) {
-    case LogLevel::kDebug:
-      return "DEBUG";
-    case LogLevel::kInfo:
-      return "INFO ";
-    case LogLevel::kWarning:
-      return "WARN ";
-    case LogLevel::kError:
-      return "ERROR";
+    case LogLevel::kDebug: return "DEBUG";
+    case LogLevel::kInfo: return "INFO ";
+    case LogLevel::kWarning: return "WARN ";
+    case LogLevel::kError: return "ERROR";
   }
   return "?";
 }
@@ -51,9 +47,10 @@ void Log(LogLevel level, std::string_view area, std::string_view message) {
   clock_gettime(CLOCK_REALTIME, &now);
   tm utc{};
   gmtime_r(&now.tv_sec, &utc);
-  std::string line = absl::StrFormat(
-      "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ %s %s: ", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-      utc.tm_hour, utc.tm_min, utc.tm_sec, static_cast<int>(now.tv_nsec / 1'000'000), Label(level), area);
+  std::string line =
+      absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ %s %s: ", utc.tm_year + 1900,
+                      utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                      static_cast<int>(now.tv_nsec / 1'000'000), Label(level), area);
   for (const char c : message) line.push_back(c == '\n' ? ' ' : c);
   line.push_back('\n');
   // One write, so that lines of several threads do not mix. Nothing is left to do if it fails.

@@ -5,8 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "libs/base/str_cat.h"
 
 namespace nanolane::base {
 namespace {
@@ -25,7 +25,7 @@ constexpr std::array<Unit, 7> kUnits = {{{"ns", 1},
 
 absl::Status BadDuration(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
-      absl::StrCat("bad time \"", text, "\": ", why, "; write a number and a unit, such as 1.2ms"));
+      StrCat("bad time \"", text, "\": ", why, "; write a number and a unit, such as 1.2ms"));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::string FormatDuration(int64_t ns) {
   const bool negative = ns < 0;
   const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
   const std::string sign = negative ? "-" : "";
-  if (magnitude < 1'000) return absl::StrCat(sign, magnitude, " ns");
+  if (magnitude < 1'000) return StrCat(sign, magnitude, " ns");
   uint64_t unit = 1'000;
   const char* name = "µs";
   if (magnitude >= 1'000'000'000) {
@@ -47,20 +47,21 @@ std::string FormatDuration(int64_t ns) {
   const uint64_t thousandth = unit / 1'000;
   const uint64_t whole = magnitude / unit;
   const uint64_t fraction = magnitude % unit / thousandth;
-  if (fraction == 0) return absl::StrCat(sign, whole, " ", name);
+  if (fraction == 0) return StrCat(sign, whole, " ", name);
   std::string digits = absl::StrFormat("%03d", fraction);
   while (digits.back() == '0') digits.pop_back();
-  return absl::StrCat(sign, whole, ".", digits, " ", name);
+  return StrCat(sign, whole, ".", digits, " ", name);
 }
 
 std::string FormatExactNanos(int64_t ns) {
   const bool negative = ns < 0;
-  std::string digits = absl::StrCat(negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns));
+  std::string digits = StrCat(negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns));
   for (size_t at = digits.size(); at > 3;) {
     at -= 3;
-    digits.insert(at, " ");
+    digits.insert(at, 1, ' ');
   }
-  return absl::StrCat(negative ? "-" : "", digits, " ns");
+  if (negative) digits.insert(0, 1, '-');
+  return digits + " ns";
 }
 
 absl::StatusOr<int64_t> ParseDuration(std::string_view text) {
@@ -68,7 +69,9 @@ absl::StatusOr<int64_t> ParseDuration(std::string_view text) {
   const bool negative = !text.empty() && text[0] == '-';
   if (negative) ++at;
   const size_t number_start = at;
-  while (at < text.size() && (absl::ascii_isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.')) ++at;
+  while (at < text.size() &&
+         (absl::ascii_isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.'))
+    ++at;
   const std::string_view number = text.substr(number_start, at - number_start);
   std::string_view unit_name = text.substr(at);
   while (!unit_name.empty() && unit_name.front() == ' ') unit_name.remove_prefix(1);
@@ -82,7 +85,8 @@ absl::StatusOr<int64_t> ParseDuration(std::string_view text) {
   const std::string_view fraction = point == std::string_view::npos ? "" : number.substr(point + 1);
   if (whole.empty() && fraction.empty()) return BadDuration(text, "it has no number");
   uint64_t value = 0;
-  if (!whole.empty() && !absl::SimpleAtoi(whole, &value)) return BadDuration(text, "the number is not readable");
+  if (!whole.empty() && !absl::SimpleAtoi(ToAbsl(whole), &value))
+    return BadDuration(text, "the number is not readable");
   __extension__ using Wide = __int128;
   Wide ns = static_cast<Wide>(value) * unit_ns;
   int64_t place = unit_ns;
@@ -100,7 +104,7 @@ absl::StatusOr<TimeRange> ParseRange(std::string_view text) {
   const size_t dots = text.find("..");
   if (dots == std::string_view::npos) {
     return absl::InvalidArgumentError(
-        absl::StrCat("bad range \"", text, "\": write FROM..TO, such as 1.2ms..3ms"));
+        StrCat("bad range \"", text, "\": write FROM..TO, such as 1.2ms..3ms"));
   }
   // "1...2" cannot be told apart otherwise: the first ".." ends FROM.
   const auto from = ParseDuration(text.substr(0, dots));
@@ -108,7 +112,7 @@ absl::StatusOr<TimeRange> ParseRange(std::string_view text) {
   const auto to = ParseDuration(text.substr(dots + 2));
   if (!to.ok()) return to.status();
   if (*from >= *to) {
-    return absl::InvalidArgumentError(absl::StrCat("bad range \"", text, "\": FROM must be before TO"));
+    return absl::InvalidArgumentError(StrCat("bad range \"", text, "\": FROM must be before TO"));
   }
   return TimeRange{*from, *to};
 }

@@ -3,8 +3,9 @@
 //
 // docs/storage-format.md has the bytes. Integers are little-endian. Each column is transformed
 // (against the previous value, against the previous value of the same op, against another column,
-// or against the rounded mean of its op, whichever is estimated smallest), zigzagged, split into byte planes, and each plane
-// stored raw, run-length (constant) or zstd-compressed, whichever is smallest.
+// or against the rounded mean of its op, whichever is estimated smallest), zigzagged, split into
+// byte planes, and each plane stored raw, run-length (constant) or zstd-compressed, whichever is
+// smallest.
 //
 // Decoding hostile bytes yields a status, never a crash, and takes memory in proportion to
 // event_count, which is bounded before anything is allocated. Columns of unknown number are
@@ -23,8 +24,8 @@
 namespace nanolane::trace {
 
 inline constexpr uint32_t kBlockVersion = 1;
-inline constexpr size_t kLiveBlockEvents = 4'096;   // what a live writer fills
-inline constexpr size_t kMaxBlockEvents = 65'536;   // what a reader accepts
+inline constexpr size_t kLiveBlockEvents = 4'096;  // what a live writer fills
+inline constexpr size_t kMaxBlockEvents = 65'536;  // what a reader accepts
 inline constexpr size_t kBlockHeaderBytes = 128;
 
 // The highest dictionary ids that a block needs to be read.
@@ -37,14 +38,14 @@ struct DictionaryNeeds {
 
 struct BlockHeader {
   uint32_t version = kBlockVersion;
-  LaneId lane = 0;        // the writer's lane id
+  LaneId lane = 0;  // the writer's lane id
   uint32_t event_count = 0;
   bool sorted = false;    // starts do not decrease
   bool disjoint = false;  // sorted, and no event starts before the previous one's end
   int64_t first_ns = 0;   // least start
   int64_t last_ns = 0;    // greatest end, saturated at int64's ends
   int64_t longest_ns = 0;
-  int64_t busy_ns = 0;    // length of the union of the spans; negative durations count as 0
+  int64_t busy_ns = 0;  // length of the union of the spans; negative durations count as 0
   DictionaryNeeds needs;
   // Memory lanes alone, else kNoLevel:
   int64_t level_before = kNoLevel;

@@ -115,9 +115,6 @@ class DictionaryBuilder {
   DictionaryDelta TakeDelta();
 
  private:
-  struct Hashers;
-  void Added();
-
   Dictionary tables_;
   DictionaryDelta pending_;
   absl::flat_hash_map<std::string, StringId> string_ids_;
@@ -125,8 +122,8 @@ class DictionaryBuilder {
   absl::flat_hash_map<std::pair<StringId, uint64_t>, FrameId> frame_ids_;
   absl::flat_hash_map<std::pair<StackId, FrameId>, StackId> stack_ids_;
   absl::flat_hash_map<std::string, LaneId> lane_ids_;  // by canonical bytes
-  std::vector<StringId> op_strings_;   // [op]: highest string of ops 1..op
-  std::vector<FrameId> stack_frames_;  // [stack]: highest frame of stacks 1..stack
+  std::vector<StringId> op_strings_;                   // [op]: highest string of ops 1..op
+  std::vector<FrameId> stack_frames_;                  // [stack]: highest frame of stacks 1..stack
   std::vector<StringId> frame_strings_;  // [frame]: highest string of frames and symbols 1..frame
 };
 

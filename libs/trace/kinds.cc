@@ -92,25 +92,19 @@ namespace {
 Category KernelCategory(OpFamily family) {
   switch (family) {
     case OpFamily::kGemm:
-    case OpFamily::kConvolution:
-      return Category::kGemm;
-    case OpFamily::kAttention:
-      return Category::kAttention;
+    case OpFamily::kConvolution: return Category::kGemm;
+    case OpFamily::kAttention: return Category::kAttention;
     case OpFamily::kNorm:
     case OpFamily::kReduce:
-    case OpFamily::kSoftmax:
-      return Category::kNormReduce;
+    case OpFamily::kSoftmax: return Category::kNormReduce;
     case OpFamily::kElementwise:
     case OpFamily::kOptimizer:
     case OpFamily::kIndexing:
     case OpFamily::kEmbedding:
-    case OpFamily::kRandom:
-      return Category::kElementwise;
-    case OpFamily::kCommunication:
-      return Category::kCommunication;
+    case OpFamily::kRandom: return Category::kElementwise;
+    case OpFamily::kCommunication: return Category::kCommunication;
     case OpFamily::kSortScan:
-    case OpFamily::kOther:
-      return Category::kOtherKernel;
+    case OpFamily::kOther: return Category::kOtherKernel;
   }
   return Category::kOtherKernel;
 }
@@ -119,25 +113,18 @@ Category KernelCategory(OpFamily family) {
 
 Category CategoryOf(EventKind kind, OpFamily family, CopyDirection direction) {
   switch (kind) {
-    case EventKind::kUnspecified:
-      return Category::kOtherKernel;
-    case EventKind::kKernel:
-      return KernelCategory(family);
+    case EventKind::kUnspecified: return Category::kOtherKernel;
+    case EventKind::kKernel: return KernelCategory(family);
     case EventKind::kMemcpy:
       if (direction == CopyDirection::kHostToDevice) return Category::kH2D;
       if (direction == CopyDirection::kDeviceToHost) return Category::kD2H;
       if (direction == CopyDirection::kDeviceToDevice) return Category::kD2D;
       return Category::kOtherCopy;
-    case EventKind::kMemset:
-      return Category::kMemset;
-    case EventKind::kSync:
-      return Category::kSync;
-    case EventKind::kNvtx:
-      return Category::kNvtx;
-    case EventKind::kMemory:
-      return Category::kMemory;
-    case EventKind::kApi:
-      return Category::kApi;
+    case EventKind::kMemset: return Category::kMemset;
+    case EventKind::kSync: return Category::kSync;
+    case EventKind::kNvtx: return Category::kNvtx;
+    case EventKind::kMemory: return Category::kMemory;
+    case EventKind::kApi: return Category::kApi;
   }
   return Category::kOtherKernel;
 }

@@ -123,7 +123,7 @@ struct Event {
   int64_t bytes = 0;         // copied or set; for memory events the signed change
   // Memory events alone:
   uint64_t address = 0;
-  uint32_t pool = 0;                // 0: none
+  uint32_t pool = 0;                  // 0: none
   int64_t level_bytes = kNoLevel;     // held after the event
   int64_t reserved_bytes = kNoLevel;  // reserved from the driver after the event
 
