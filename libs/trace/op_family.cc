@@ -267,6 +267,7 @@ class NameParser {
     }
     const bool tells = identifier != "operator()" && identifier != "operator ()";
     if (tells) name_ = {.qualified = {}, .base = identifier, .template_args = {}};
+    if (identifier.ends_with('<') && text_.substr(at_).starts_with(" <")) ++at_;
     if (At('<')) {
       is_cpp_ = true;
       const std::optional<size_t> end = EndOfGroup(text_, at_);

@@ -94,8 +94,8 @@ const std::vector<NameCase>& NameCases() {
        "namespace)::FusedAdamMathFunctor<float, 4>, float const*>(int)",
        OpFamily::kOptimizer, "multi_tensor_apply_kernel<FusedAdamMathFunctor>"},
       {"void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, "
-       "4, at::native::templates::cuda::normal_and_transform<float>(int)::{lambda(int)#1}>(int)",
-       OpFamily::kRandom, "distribution_elementwise_grid_stride_kernel<normal_and_transform>"},
+       "4, at::native::templates::cuda::normal_kernel<float>(int)::{lambda(int)#1}>(int)",
+       OpFamily::kRandom, "distribution_elementwise_grid_stride_kernel<normal_kernel>"},
       {"void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<at_cuda_detail::cub::policy_hub<"
        "long>::Policy1000, long>(long*)",
        OpFamily::kSortScan, "DeviceRadixSortOnesweepKernel"},
