@@ -49,83 +49,93 @@ absl::Status Refused(std::string_view what) {
   return absl::InvalidArgumentError(base::StrCat("bad dictionary: ", what));
 }
 
-// Where the entries of one table of a delta go: `skip` of them are there already.
-struct Placement {
-  size_t skip = 0;
-  size_t size_after = 0;  // with the null entry
-};
-
-absl::StatusOr<Placement> Place(size_t have, uint32_t first, size_t count, std::string_view table) {
-  if (count == 0) return Placement{.skip = 0, .size_after = have};
-  if (first == 0 || first > have) {
-    return Refused(base::StrCat(table, " start at id ", first, " but ", have - 1, " are known"));
+// Size of a table after `count` entries from id `first` on; none may be missing in between.
+absl::StatusOr<uint32_t> SizeAfter(uint32_t have, uint32_t first, size_t count,
+                                   std::string_view table) {
+  if (count == 0) return have;
+  if (first == 0 || first > have + 1) {
+    return Refused(base::StrCat(table, " start at id ", first, " but ", have, " are known"));
   }
-  const size_t size_after = std::max(have, first + count);
-  if (size_after > kMaxDictionaryEntries) return Refused(base::StrCat("too many ", table));
-  return Placement{.skip = std::min(count, have - first), .size_after = size_after};
+  if (first + count > kMaxDictionaryEntries) return Refused(base::StrCat("too many ", table));
+  return std::max(have, static_cast<uint32_t>(first + count - 1));
+}
+
+absl::Status CheckOps(const DictionaryDelta& delta, const DictionarySizes& after) {
+  for (const Op& op : delta.ops) {
+    if (op.name > after.strings) return Refused("an op names an unknown string");
+    if (op.attributes.size() > kMaxOpAttributes) return Refused("an op has too many attributes");
+    for (const auto& [key, value] : op.attributes) {
+      if (key > after.strings || value > after.strings) {
+        return Refused("an op's attribute names an unknown string");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStacks(const DictionaryDelta& delta, const DictionarySizes& after) {
+  for (const Frame& frame : delta.frames) {
+    if (frame.module > after.strings) return Refused("a frame names an unknown string");
+  }
+  for (size_t i = 0; i < delta.stacks.size(); ++i) {
+    const StackNode& node = delta.stacks[i];
+    if (node.parent >= delta.first_stack + i) return Refused("a stack comes before its parent");
+    if (node.frame == 0 || node.frame > after.frames) {
+      return Refused("a stack names an unknown frame");
+    }
+  }
+  for (const SymbolEntry& entry : delta.symbols) {
+    if (entry.frame == 0 || entry.frame > after.frames) {
+      return Refused("a symbol names an unknown frame");
+    }
+    if (entry.symbol.function > after.strings || entry.symbol.file > after.strings) {
+      return Refused("a symbol names an unknown string");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-Dictionary::Dictionary() : strings_(1), frames_(1), symbols_(1), stacks_(1), ops_(1) {}
+bool DictionarySizes::Cover(const DictionaryNeeds& needs) const {
+  return needs.strings <= strings && needs.frames <= frames && needs.stacks <= stacks &&
+         needs.ops <= ops;
+}
 
-absl::Status Dictionary::Check(const DictionaryDelta& delta) const {
-  ASSIGN_OR_RETURN(const Placement strings,
-                   Place(strings_.size(), delta.first_string, delta.strings.size(), "strings"));
-  ASSIGN_OR_RETURN(const Placement frames,
-                   Place(frames_.size(), delta.first_frame, delta.frames.size(), "frames"));
-  ASSIGN_OR_RETURN(const Placement stacks,
-                   Place(stacks_.size(), delta.first_stack, delta.stacks.size(), "stacks"));
-  ASSIGN_OR_RETURN(const Placement ops,
-                   Place(ops_.size(), delta.first_op, delta.ops.size(), "ops"));
-  static_cast<void>(stacks);
-  static_cast<void>(ops);
-  const auto known_string = [&](StringId id) { return id < strings.size_after; };
+absl::StatusOr<DictionarySizes> CheckDelta(const DictionaryDelta& delta,
+                                           const DictionarySizes& have) {
+  DictionarySizes after;
+  ASSIGN_OR_RETURN(after.strings,
+                   SizeAfter(have.strings, delta.first_string, delta.strings.size(), "strings"));
+  ASSIGN_OR_RETURN(after.frames,
+                   SizeAfter(have.frames, delta.first_frame, delta.frames.size(), "frames"));
+  ASSIGN_OR_RETURN(after.stacks,
+                   SizeAfter(have.stacks, delta.first_stack, delta.stacks.size(), "stacks"));
+  ASSIGN_OR_RETURN(after.ops, SizeAfter(have.ops, delta.first_op, delta.ops.size(), "ops"));
   for (const std::string& text : delta.strings) {
     if (text.size() > kMaxStringBytes) {
       return Refused(
           base::StrCat("a string of ", text.size(), " bytes; at most ", kMaxStringBytes));
     }
   }
-  for (const Frame& frame : delta.frames) {
-    if (!known_string(frame.module)) return Refused("a frame names an unknown string");
-  }
-  for (size_t i = 0; i < delta.stacks.size(); ++i) {
-    const StackNode& node = delta.stacks[i];
-    if (node.parent >= delta.first_stack + i) return Refused("a stack comes before its parent");
-    if (node.frame == 0 || node.frame >= frames.size_after) {
-      return Refused("a stack names an unknown frame");
-    }
-  }
-  for (const Op& op : delta.ops) {
-    if (!known_string(op.name)) return Refused("an op names an unknown string");
-    if (op.attributes.size() > kMaxOpAttributes) return Refused("an op has too many attributes");
-    for (const auto& [key, value] : op.attributes) {
-      if (!known_string(key) || !known_string(value)) {
-        return Refused("an op's attribute names an unknown string");
-      }
-    }
-  }
-  for (const SymbolEntry& entry : delta.symbols) {
-    if (entry.frame == 0 || entry.frame >= frames.size_after) {
-      return Refused("a symbol names an unknown frame");
-    }
-    if (!known_string(entry.symbol.function) || !known_string(entry.symbol.file)) {
-      return Refused("a symbol names an unknown string");
-    }
-  }
+  RETURN_IF_ERROR(CheckStacks(delta, after));
+  RETURN_IF_ERROR(CheckOps(delta, after));
   for (const LaneEntry& entry : delta.lanes) {
     if (entry.id == 0) return Refused("a lane has the id 0");
+  }
+  return after;
+}
+
+Dictionary::Dictionary() : strings_(1), frames_(1), symbols_(1), stacks_(1), ops_(1) {}
+
+absl::Status Dictionary::Apply(const DictionaryDelta& delta) {
+  RETURN_IF_ERROR(CheckDelta(delta, sizes()).status());
+  for (const LaneEntry& entry : delta.lanes) {
     const Lane* known = LaneOf(entry.id);
     if (known != nullptr && *known != entry.lane) {
       return Refused(base::StrCat("lane ", entry.id, " changes its meaning"));
     }
   }
-  return absl::OkStatus();
-}
-
-absl::Status Dictionary::Apply(const DictionaryDelta& delta) {
-  RETURN_IF_ERROR(Check(delta));
   const auto append_new = [](auto& table, uint32_t first, const auto& entries) {
     if (entries.empty()) return;
     const size_t skip = std::min(entries.size(), table.size() - first);
@@ -169,9 +179,11 @@ std::vector<FrameId> Dictionary::Frames(StackId stack) const {
   return frames;
 }
 
-bool Dictionary::Covers(const DictionaryNeeds& needs) const {
-  return needs.strings < strings_.size() && needs.frames < frames_.size() &&
-         needs.stacks < stacks_.size() && needs.ops < ops_.size();
+DictionarySizes Dictionary::sizes() const {
+  return {.strings = static_cast<uint32_t>(string_count()),
+          .frames = static_cast<uint32_t>(frame_count()),
+          .stacks = static_cast<uint32_t>(stack_count()),
+          .ops = static_cast<uint32_t>(op_count())};
 }
 
 DictionaryBuilder::DictionaryBuilder()

@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "libs/trace/block_codec.h"
 #include "libs/trace/model.h"
 
@@ -53,6 +54,24 @@ struct DictionaryDelta {
   }
 };
 
+// How many entries each table has, without the null entry: for those who keep no tables.
+struct DictionarySizes {
+  uint32_t strings = 0;
+  uint32_t frames = 0;
+  uint32_t stacks = 0;
+  uint32_t ops = 0;
+
+  bool operator==(const DictionarySizes&) const = default;
+  // Whether every entry that `needs` names is there.
+  bool Cover(const DictionaryNeeds& needs) const;
+};
+
+// The sizes after `delta` has been added to tables of sizes `have`. Entries that are already there
+// are fine; a gap, an id that refers forward or nowhere, or a value over its bound is
+// INVALID_ARGUMENT. Lanes are checked for the id 0 alone.
+absl::StatusOr<DictionarySizes> CheckDelta(const DictionaryDelta& delta,
+                                           const DictionarySizes& have);
+
 // Reader's tables. Index 0 of each is the null entry. Thread-compatible.
 class Dictionary {
  public:
@@ -80,12 +99,9 @@ class Dictionary {
   const absl::flat_hash_map<LaneId, Lane>& lanes() const { return lanes_; }
   const std::vector<Op>& ops() const { return ops_; }
 
-  // Whether every entry that `needs` names is there.
-  bool Covers(const DictionaryNeeds& needs) const;
+  DictionarySizes sizes() const;
 
  private:
-  absl::Status Check(const DictionaryDelta& delta) const;
-
   std::vector<std::string> strings_;
   std::vector<Frame> frames_;
   std::vector<Symbol> symbols_;  // by frame

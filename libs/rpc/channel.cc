@@ -1,0 +1,25 @@
+#include "libs/rpc/channel.h"
+
+#include "libs/base/str_cat.h"
+#include "libs/rpc/server.h"
+
+namespace nanolane::rpc {
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const std::string& address,
+                                                       std::chrono::milliseconds wait) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+  // Loopback and Unix addresses are never reached through a proxy.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  std::shared_ptr<grpc::Channel> channel =
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  if (!channel->WaitForConnected(std::chrono::system_clock::now() + wait)) {
+    return absl::UnavailableError(
+        base::StrCat("no Nanolane server answers at ", address,
+                     "; start one with \"nanolane up\", or name another with --server"));
+  }
+  return channel;
+}
+
+}  // namespace nanolane::rpc
