@@ -11,9 +11,11 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG" CACHE STRING "Optimized, assertions o
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  # Precompiled headers change their time stamp with every clone; ccache must not count that.
-  set(ENV{CCACHE_SLOPPINESS} "pch_defines,time_macros,include_file_mtime,include_file_ctime")
+  # Precompiled headers change their time stamp with every clone; ccache must not count that. It
+  # reads its settings when it compiles, so they are set there and not here.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${CCACHE_PROGRAM})
 endif()
 
 if(NANOLANE_SANITIZE)
@@ -44,14 +46,18 @@ function(nanolane_binary name)
 endfunction()
 
 # nanolane_test(NAME LABEL unit|integration|ui|gpu SOURCES... DEPS...): one Catch2 binary whose
-# cases are registered with ctest under the label.
+# cases are registered with ctest under the label. The target nanolane_tests_LABEL builds all of one
+# label.
 function(nanolane_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} nanolane_flags Catch2::Catch2WithMain)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(NOT TARGET nanolane_tests_${ARG_LABEL})
+    add_custom_target(nanolane_tests_${ARG_LABEL})
+  endif()
+  add_dependencies(nanolane_tests_${ARG_LABEL} ${name})
   catch_discover_tests(${name}
     TEST_PREFIX "${name}: "
-    PROPERTIES LABELS ${ARG_LABEL}
-    DISCOVERY_MODE PRE_TEST)
+    PROPERTIES LABELS ${ARG_LABEL})
 endfunction()
