@@ -6,7 +6,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-set(CMAKE_CXX_FLAGS_DEV "-O2 -g1" CACHE STRING "Optimized, assertions on")
+# FORCE, because project() has put empty flags of the build type into the cache.
+set(CMAKE_CXX_FLAGS_DEV "-O2 -g1" CACHE STRING "Optimized, assertions on" FORCE)
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG" CACHE STRING "Optimized, assertions off" FORCE)
 
 find_program(CCACHE_PROGRAM ccache)
