@@ -1,8 +1,8 @@
 // Server-side handlers that run on a worker pool: plain blocking code behind gRPC's callback API.
 //
-// RunUnary() answers a unary call with what a function returns. StreamFromProducer() drives a server
-// stream: the producer writes messages one after the other; Write() blocks while the message before
-// it has not left, which is the stream's back-pressure, and says when the client has gone.
+// RunUnary() answers a unary call with what a function returns. StreamFromProducer() drives a
+// server stream: the producer writes messages one after the other; Write() blocks while the message
+// before it has not left, which is the stream's back-pressure, and says when the client has gone.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -18,11 +18,13 @@ TEST_CASE("status codes keep their meaning over gRPC") {
 }
 
 TEST_CASE("only loopback and unix addresses may be listened on") {
-  for (const char* good : {"127.0.0.1:0", "127.8.8.8:7070", "localhost:1", "[::1]:7070", "unix:/tmp/x"}) {
+  for (const char* good :
+       {"127.0.0.1:0", "127.8.8.8:7070", "localhost:1", "[::1]:7070", "unix:/tmp/x"}) {
     CAPTURE(good);
     CHECK(CheckLoopback(good).ok());
   }
-  for (const char* bad : {"0.0.0.0:7070", "[::]:7070", "192.168.1.5:7070", "gpu-07:7070", "7070", ""}) {
+  for (const char* bad :
+       {"0.0.0.0:7070", "[::]:7070", "192.168.1.5:7070", "gpu-07:7070", "7070", ""}) {
     CAPTURE(bad);
     CHECK(CheckLoopback(bad).code() == absl::StatusCode::kInvalidArgument);
   }

@@ -31,16 +31,18 @@ absl::Status CheckLoopback(const std::string& listen) {
   if (absl::StartsWith(listen, "unix:")) return absl::OkStatus();
   const std::string host = HostOf(listen);
   if (host.empty()) {
-    return absl::InvalidArgumentError(base::StrCat(
-        "bad listen address \"", listen, "\": write HOST:PORT, such as 127.0.0.1:7070, or unix:/path"));
+    return absl::InvalidArgumentError(
+        base::StrCat("bad listen address \"", listen,
+                     "\": write HOST:PORT, such as 127.0.0.1:7070, or unix:/path"));
   }
   if (host == "localhost" || host == "::1" || absl::StartsWith(host, "127.")) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(base::StrCat(
-      "refusing to listen on ", listen,
-      ": it is not a loopback address and this version has no TLS; listen on 127.0.0.1 and reach it "
-      "through an SSH tunnel (ssh -L 7070:127.0.0.1:7070 HOST)"));
+  return absl::InvalidArgumentError(
+      base::StrCat("refusing to listen on ", listen,
+                   ": it is not a loopback address and this version has no TLS; listen on "
+                   "127.0.0.1 and reach it "
+                   "through an SSH tunnel (ssh -L 7070:127.0.0.1:7070 HOST)"));
 }
 
 Server::Server(std::unique_ptr<grpc::Server> server, std::string address)
@@ -62,9 +64,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port < 0) {
-    return absl::UnavailableError(base::StrCat(
-        "cannot listen on ", options.listen,
-        ": the address is in use or not of this machine; choose another with --listen (port 0 takes any free one)"));
+    return absl::UnavailableError(
+        base::StrCat("cannot listen on ", options.listen,
+                     ": the address is in use or not of this machine; choose another with --listen "
+                     "(port 0 takes any free one)"));
   }
   std::string address = options.listen;
   if (!absl::StartsWith(address, "unix:")) {

@@ -1,0 +1,140 @@
+#include "services/store/store_service.h"
+
+#include <utility>
+
+#include "libs/base/status_macros.h"
+#include "libs/rpc/handlers.h"
+#include "services/store/append_stream.h"
+
+namespace nanolane::store {
+namespace {
+
+// Streams that read at once, each on a thread of its own; more wait.
+constexpr size_t kReaders = 32;
+constexpr size_t kWaitingReaders = 256;
+// Messages start small, so that the first one leaves at once, and grow to amortize.
+constexpr size_t kFirstMessageBytes = 32 << 10;
+constexpr size_t kMessageBytes = 512 << 10;
+constexpr int kMessageBlocks = 4'096;  // where blocks come without their data
+
+using rpc::StreamWriter;
+
+// Gathers blocks into messages.
+class BlockBatches {
+ public:
+  explicit BlockBatches(StreamWriter<v1::ReadBlocksResponse>& writer) : writer_(writer) {}
+
+  bool Add(v1::StoredBlock block) {
+    bytes_ += block.data().size();
+    *message_.add_blocks() = std::move(block);
+    return bytes_ < limit_ && message_.blocks_size() < kMessageBlocks ? !writer_.cancelled()
+                                                                      : Flush();
+  }
+
+  bool Flush() {
+    if (message_.blocks_size() == 0) return true;
+    bytes_ = 0;
+    limit_ = kMessageBytes;
+    return writer_.Write(std::exchange(message_, {}));
+  }
+
+ private:
+  StreamWriter<v1::ReadBlocksResponse>& writer_;
+  v1::ReadBlocksResponse message_;
+  size_t bytes_ = 0;
+  size_t limit_ = kFirstMessageBytes;
+};
+
+template <typename T>
+absl::Status Fill(absl::StatusOr<T> result, T& response) {
+  RETURN_IF_ERROR(result.status());
+  response = *std::move(result);
+  return absl::OkStatus();
+}
+
+DictionaryRange RangeOf(const v1::ReadDictionaryRequest& request) {
+  return {.epoch = request.epoch(),
+          .first_string = request.first_string(),
+          .last_string = request.last_string(),
+          .first_frame = request.first_frame(),
+          .last_frame = request.last_frame(),
+          .first_stack = request.first_stack(),
+          .last_stack = request.last_stack(),
+          .first_op = request.first_op(),
+          .last_op = request.last_op()};
+}
+
+}  // namespace
+
+StoreService::StoreService(Store& store)
+    : store_(store), committer_(store), pool_(kReaders, kWaitingReaders) {}
+
+grpc::ServerBidiReactor<v1::AppendRequest, v1::AppendResponse>* StoreService::Append(
+    grpc::CallbackServerContext* /*context*/) {
+  return new AppendStream(committer_);
+}
+
+grpc::ServerUnaryReactor* StoreService::ListSessions(grpc::CallbackServerContext* context,
+                                                     const v1::ListSessionsRequest* request,
+                                                     v1::ListSessionsResponse* response) {
+  return rpc::RunUnary(pool_, *context,
+                       [=, this] { return Fill(store_.ListSessions(*request), *response); });
+}
+
+grpc::ServerUnaryReactor* StoreService::GetSession(grpc::CallbackServerContext* context,
+                                                   const v1::GetSessionRequest* request,
+                                                   v1::GetSessionResponse* response) {
+  return rpc::RunUnary(pool_, *context, [=, this]() -> absl::Status {
+    RETURN_IF_ERROR(CheckSessionId(request->session_id()));
+    return Fill(store_.GetSession(request->session_id()), *response);
+  });
+}
+
+grpc::ServerUnaryReactor* StoreService::ListLanes(grpc::CallbackServerContext* context,
+                                                  const v1::ListLanesRequest* request,
+                                                  v1::ListLanesResponse* response) {
+  return rpc::RunUnary(pool_, *context, [=, this]() -> absl::Status {
+    RETURN_IF_ERROR(CheckSessionId(request->session_id()));
+    return Fill(store_.ListLanes(request->session_id()), *response);
+  });
+}
+
+grpc::ServerWriteReactor<v1::ReadBlocksResponse>* StoreService::ReadBlocks(
+    grpc::CallbackServerContext* /*context*/, const v1::ReadBlocksRequest* request) {
+  const auto producer =
+      [this, request = *request](StreamWriter<v1::ReadBlocksResponse>& writer) -> absl::Status {
+    RETURN_IF_ERROR(CheckSessionId(request.session_id()));
+    BlockBatches batches(writer);
+    RETURN_IF_ERROR(store_.ReadBlocks(
+        request, [&](v1::StoredBlock block) { return batches.Add(std::move(block)); }));
+    static_cast<void>(batches.Flush());
+    return absl::OkStatus();
+  };
+  return rpc::ProducerStream<v1::ReadBlocksResponse>::Start(pool_, producer);
+}
+
+grpc::ServerWriteReactor<v1::ReadDictionaryResponse>* StoreService::ReadDictionary(
+    grpc::CallbackServerContext* /*context*/, const v1::ReadDictionaryRequest* request) {
+  const auto producer =
+      [this, request = *request](StreamWriter<v1::ReadDictionaryResponse>& writer) -> absl::Status {
+    RETURN_IF_ERROR(CheckSessionId(request.session_id()));
+    return store_.ReadDictionary(request.session_id(), RangeOf(request),
+                                 [&](DictionaryDelta delta) {
+                                   v1::ReadDictionaryResponse message;
+                                   message.mutable_delta()->Swap(&delta);
+                                   return writer.Write(std::move(message));
+                                 });
+  };
+  return rpc::ProducerStream<v1::ReadDictionaryResponse>::Start(pool_, producer);
+}
+
+grpc::ServerUnaryReactor* StoreService::DeleteSession(grpc::CallbackServerContext* context,
+                                                      const v1::DeleteSessionRequest* request,
+                                                      v1::DeleteSessionResponse* /*response*/) {
+  return rpc::RunUnary(pool_, *context, [=, this]() -> absl::Status {
+    RETURN_IF_ERROR(CheckSessionId(request->session_id()));
+    return committer_.Delete(request->session_id());
+  });
+}
+
+}  // namespace nanolane::store
