@@ -192,6 +192,9 @@ bool DisjointRow::TryAdd(const RowSpan& span) {
     PushBack(span);
     return true;
   }
+  if (span.start_ns > last_start_ || (span.start_ns == last_start_ && !span.instant())) {
+    return false;  // inside the last span
+  }
   const size_t chunk = ChunkFor(span.start_ns);
   if (edit_chunk_ != chunk) CloseEdit();
   OpenEdit(ChunkFor(span.start_ns));  // closing may have split chunks
@@ -325,7 +328,9 @@ void DisjointRow::Locate(std::span<const int64_t> times, size_t& chunk_hint,
     __builtin_prefetch(&block.before[0]);
     __builtin_prefetch(&block.before[24]);
     __builtin_prefetch(&block.slot);
-    if (!chunk.sums.empty()) __builtin_prefetch(&chunk.sums[probes[i].block * chunk.stride]);
+    __builtin_prefetch(chunk.slot_before.data());
+    __builtin_prefetch(chunk.sums.data() + size_t{probes[i].block} * chunk.stride);
+    __builtin_prefetch(chunk.sums.data() + (size_t{probes[i].block} + 2) * chunk.stride);
   }
   for (size_t i = 0; i < times.size(); ++i) {
     Probe& probe = probes[i];
@@ -362,60 +367,52 @@ uint64_t DisjointRow::RankAfter(int64_t time_ns) const {
   return Locate(time_ns + 1).rank;
 }
 
-// Adds (or takes away) what each slot covers from the start of the chunk to the probe, walking from
-// the nearer end of the block.
-void DisjointRow::AddBefore(const Probe& probe, bool negative, SlotLengths& lengths) {
+void DisjointRow::SlotLengthsBefore(const Probe& probe, SlotLengths& lengths) {
+  if (probe.chunk == nullptr) {
+    lengths = {};
+    return;
+  }
   const Chunk& chunk = *probe.chunk;
   const Block& block = chunk.blocks[probe.block];
-  const uint64_t sign = negative ? ~uint64_t{0} : 1;  // modulo 2^64
+  // From the nearer end of the block.
   const bool from_end = probe.in_block > block.count / 2U;
   const uint64_t* sums = &chunk.sums[size_t{probe.block + (from_end ? 1U : 0U)} * chunk.stride];
-  for (size_t slot = 0; slot < chunk.stride; ++slot) lengths[slot] += sign * sums[slot];
+  lengths = chunk.slot_before;
+  for (size_t slot = 0; slot < chunk.stride; ++slot) lengths[slot] += sums[slot];
   if (probe.in_block == 0) return;
   const uint32_t last = probe.in_block - 1;
   if (!from_end) {
-    lengths[block.slot[last]] += sign * probe.partial;
+    lengths[block.slot[last]] += probe.partial;
     for (uint32_t i = 0; i < last; ++i) {
-      lengths[block.slot[i]] += sign * uint64_t{block.before[i + 1] - block.before[i]};
+      lengths[block.slot[i]] += block.before[i + 1] - block.before[i];
     }
     return;
   }
-  lengths[block.slot[last]] -= sign * (block.LengthOf(last) - probe.partial);
+  lengths[block.slot[last]] -= block.LengthOf(last) - probe.partial;
   for (uint32_t i = probe.in_block; i < block.count; ++i) {
-    lengths[block.slot[i]] -= sign * block.LengthOf(i);
+    lengths[block.slot[i]] -= block.LengthOf(i);
   }
 }
 
 void DisjointRow::AddSlotLengths(const Probe& from, const Probe& to, SlotLengths& lengths) {
-  if (to.chunk == nullptr) return;
+  if (to.chunk == nullptr || to.in_block == 0) return;
   const Block& block = to.chunk->blocks[to.block];
-  if (from.chunk == to.chunk && from.block == to.block) {
-    if (to.in_block == 0) return;
-    const uint32_t last = to.in_block - 1;
-    if (from.in_block == to.in_block) {
-      lengths[block.slot[last]] += to.partial - from.partial;
-      return;
-    }
-    if (from.in_block > 0) {
-      const uint32_t first = from.in_block - 1;
-      lengths[block.slot[first]] += block.LengthOf(first) - from.partial;
-    }
-    for (uint32_t i = from.in_block; i < last; ++i) {
-      lengths[block.slot[i]] += block.before[i + 1] - block.before[i];
-    }
-    lengths[block.slot[last]] += to.partial;
+  const uint32_t last = to.in_block - 1;
+  if (from.in_block == to.in_block) {
+    lengths[block.slot[last]] += to.partial - from.partial;
     return;
   }
-  if (from.chunk != to.chunk) {
-    for (size_t slot = 0; slot < kMaxSlots; ++slot) {
-      lengths[slot] += to.chunk->slot_before[slot] - from.chunk->slot_before[slot];
-    }
+  if (from.in_block > 0) {
+    const uint32_t first = from.in_block - 1;
+    lengths[block.slot[first]] += block.LengthOf(first) - from.partial;
   }
-  AddBefore(from, true, lengths);
-  AddBefore(to, false, lengths);
+  for (uint32_t i = from.in_block; i < last; ++i) {
+    lengths[block.slot[i]] += block.before[i + 1] - block.before[i];
+  }
+  lengths[block.slot[last]] += to.partial;
 }
 
-uint32_t DisjointRow::SlotsStarting(const Probe& from, const Probe& to) const {
+uint32_t DisjointRow::SlotsStarting(const Probe& from, const Probe& to) {
   uint32_t slots = 0;
   if (from.rank == to.rank) return slots;
   const Chunk* chunk = from.chunk;

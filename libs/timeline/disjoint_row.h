@@ -79,11 +79,20 @@ class DisjointRow {
   // Number of spans that start at or before `time_ns`.
   uint64_t RankAfter(int64_t time_ns) const;
 
-  // Adds to `lengths` what each slot covers between two places of this row, from <= to.
+  // The slot of the last span that starts before the place. Requires probe.rank > 0.
+  static uint8_t SlotBefore(const Probe& probe);
+
+  // Whether the spans between two places are few enough to be walked by AddSlotLengths().
+  static bool Near(const Probe& from, const Probe& to);
+
+  // Adds to `lengths` what each slot covers between two places, from <= to, that are Near().
   static void AddSlotLengths(const Probe& from, const Probe& to, SlotLengths& lengths);
 
+  // Sets `lengths` to what each slot covers before the place.
+  static void SlotLengthsBefore(const Probe& probe, SlotLengths& lengths);
+
   // Bit s: a span of slot s starts between two places, from <= to.
-  uint32_t SlotsStarting(const Probe& from, const Probe& to) const;
+  static uint32_t SlotsStarting(const Probe& from, const Probe& to);
 
   // Calls visit(RowSpan) in order of time.
   template <typename Visitor>
@@ -142,7 +151,6 @@ class DisjointRow {
   std::vector<Chunk> PackEdit();
   void ExtendLast(int64_t end_ns);
   void RecountFrom(size_t chunk);
-  static void AddBefore(const Probe& probe, bool negative, SlotLengths& lengths);
 
   Keep keep_;
   size_t size_ = 0;
@@ -170,6 +178,14 @@ struct DisjointRow::Probe {
   uint32_t block = 0;
   uint32_t in_block = 0;  // spans of the block that start before the time
 };
+
+inline uint8_t DisjointRow::SlotBefore(const Probe& probe) {
+  return probe.chunk->blocks[probe.block].slot[probe.in_block - 1];
+}
+
+inline bool DisjointRow::Near(const Probe& from, const Probe& to) {
+  return from.chunk == to.chunk && from.block == to.block;
+}
 
 template <typename Visitor>
 void DisjointRow::ForEach(Visitor visit) const {

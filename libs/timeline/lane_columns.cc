@@ -29,8 +29,12 @@ int64_t SaturatedLength(uint64_t length) {
 template <typename Lengths>
 Category Greatest(const CategorySlots& slots, const Lengths& lengths) {
   uint8_t best = slots.ascending().front();
+  auto greatest = lengths[best];
   for (const uint8_t slot : slots.ascending()) {
-    if (lengths[slot] > lengths[best]) best = slot;
+    const auto length = lengths[slot];
+    const bool greater = length > greatest;  // unpredictable: without a branch
+    best = greater ? slot : best;
+    greatest = greater ? length : greatest;
   }
   return slots.CategoryOf(best);
 }
@@ -109,11 +113,41 @@ class OverlapSweep {
   bool from_known_ = false;
 };
 
+// What each slot covers in the columns of one row, from the left to the right.
+class RowSweep {
+ public:
+  // Adds what the column between two places of a row covers; `number` is the column's.
+  void AddLengths(const Probe& from, const Probe& to, size_t number, SlotLengths& lengths) {
+    if (from.length == to.length) return;
+    if (from.rank == to.rank) {
+      lengths[DisjointRow::SlotBefore(to)] += to.length - from.length;
+    } else if (DisjointRow::Near(from, to)) {
+      DisjointRow::AddSlotLengths(from, to, lengths);
+    } else {
+      if (known_edge_ != number) DisjointRow::SlotLengthsBefore(from, before_[number % 2]);
+      known_edge_ = number + 1;
+      const SlotLengths& left = before_[number % 2];
+      SlotLengths& right = before_[known_edge_ % 2];
+      DisjointRow::SlotLengthsBefore(to, right);
+      for (size_t slot = 0; slot < kMaxSlots; ++slot) lengths[slot] += right[slot] - left[slot];
+    }
+  }
+
+ private:
+  std::array<SlotLengths, 2> before_;  // what each slot covers before an edge, by its number's parity
+  size_t known_edge_ = std::numeric_limits<size_t>::max();  // the latest edge there
+};
+
 // Fills the columns between consecutive edges.
 class ColumnFiller {
  public:
   ColumnFiller(const LaneRep& rep, const Window& window, std::span<PixelColumn> out)
-      : rep_(rep), edges_(window, static_cast<uint32_t>(out.size())), out_(out), overlaps_(rep) {}
+      : rep_(rep),
+        edges_(window, static_cast<uint32_t>(out.size())),
+        out_(out),
+        wide_columns_(Wide{window.end_ns} - window.start_ns >
+                      (Wide{1} << 60) * static_cast<Wide>(out.size())),
+        overlaps_(rep) {}
 
   void Fill() {
     Place(0, 1);
@@ -121,64 +155,96 @@ class ColumnFiller {
     for (size_t filled = 0; filled < out_.size();) {
       const size_t count = std::min(kBatch, out_.size() - filled);
       Place(1, count);
-      for (size_t i = 1; i <= count; ++i) FillOne(i, out_[filled++]);
-      row_[0] = row_[count];
+      for (size_t i = 1; i <= count; ++i, ++filled) FillOne(i, filled);
+      for (Probes& row : rows_) row[0] = row[count];
       runs_[0] = runs_[count];
     }
   }
 
  private:
+  // Of a batch of edges, with the last edge of the batch before it in front.
+  using Probes = std::array<Probe, kBatch + 1>;
+
   // Places the next `count` edges, as number `first` of the batch and on.
   void Place(size_t first, size_t count) {
     for (size_t i = 0; i < count; ++i) times_[first + i] = edges_.Next();
     const auto times = std::span<const int64_t>(times_).subspan(first, count);
-    rep_.row.Locate(times, row_hint_, std::span(row_).subspan(first, count));
-    if (rep_.overlapping()) {
-      rep_.runs.Locate(times, runs_hint_, std::span(runs_).subspan(first, count));
+    for (size_t row = 0; row < row_count_; ++row) {
+      rep_.rows[row].Locate(times, hints_[row], std::span(rows_[row]).subspan(first, count));
     }
+    if (rep_.has_runs) rep_.runs.Locate(times, runs_hint_, std::span(runs_).subspan(first, count));
   }
 
   // The column between the edges i - 1 and i of the batch.
-  void FillOne(size_t i, PixelColumn& column) {
-    const Probe& from = row_[i - 1];
-    const Probe& to = row_[i];
-    uint64_t starts = to.rank - from.rank;
-    uint64_t covered = to.length - from.length;
+  void FillOne(size_t i, size_t number) {
+    uint64_t starts = 0;
+    for (size_t row = 0; row < row_count_; ++row) {
+      starts += rows_[row][i].rank - rows_[row][i - 1].rank;
+    }
     if (any_overlap_) {
       overlaps_.MoveTo(times_[i]);
       starts += overlaps_.starts();
-      if (rep_.overlapping()) covered = runs_[i].length - runs_[i - 1].length;
     }
+    const Probes& union_of_all = rep_.has_runs ? runs_ : rows_[0];
+    const uint64_t covered = union_of_all[i].length - union_of_all[i - 1].length;
     if (starts == 0 && covered == 0) return;
+    PixelColumn& column = out_[number];
     column.present = true;
     column.starts = SaturatedCount(starts);
     column.covered_ns = SaturatedLength(covered);
-    column.dominant = Dominant(from, to, covered);
+    if (rep_.slots.size() == 1) {
+      column.dominant = rep_.slots.CategoryOf(0);
+    } else {
+      column.dominant = covered == 0 ? LowestInstant(i) : Dominant(i, number);
+    }
   }
 
-  Category Dominant(const Probe& from, const Probe& to, uint64_t covered) {
-    if (rep_.slots.size() == 1) return rep_.slots.CategoryOf(0);
-    // Instants alone; all of them lie in the row, since the others lie inside a span.
-    if (covered == 0) return Lowest(rep_.slots, rep_.row.SlotsStarting(from, to));
+  // Of a column with instants alone; those of `overlap_instants` lie inside a span.
+  Category LowestInstant(size_t i) const {
+    uint32_t slots = 0;
+    for (size_t row = 0; row < row_count_; ++row) {
+      slots |= DisjointRow::SlotsStarting(rows_[row][i - 1], rows_[row][i]);
+    }
+    return Lowest(rep_.slots, slots);
+  }
+
+  Category Dominant(size_t i, size_t number) {
+    const bool overlaps = any_overlap_ && !overlaps_.idle();
+    if (row_count_ == 1 && !overlaps && rows_[0][i - 1].rank == rows_[0][i].rank) {
+      return rep_.slots.CategoryOf(DisjointRow::SlotBefore(rows_[0][i]));
+    }
+    if (overlaps || wide_columns_) return DominantOfWide(i, number, overlaps);
     SlotLengths lengths = {};
-    DisjointRow::AddSlotLengths(from, to, lengths);
-    if (!any_overlap_ || overlaps_.idle()) return Greatest(rep_.slots, lengths);
-    WideSlotLengths wide;
-    std::copy(lengths.begin(), lengths.end(), wide.begin());
-    overlaps_.AddLengths(wide);
+    for (size_t row = 0; row < row_count_; ++row) {
+      sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, lengths);
+    }
+    return Greatest(rep_.slots, lengths);
+  }
+
+  // As above where the sum over rows and overlaps may exceed 64 bits.
+  Category DominantOfWide(size_t i, size_t number, bool overlaps) {
+    WideSlotLengths wide = {};
+    for (size_t row = 0; row < row_count_; ++row) {
+      SlotLengths lengths = {};
+      sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, lengths);
+      for (size_t slot = 0; slot < kMaxSlots; ++slot) wide[slot] += lengths[slot];
+    }
+    if (overlaps) overlaps_.AddLengths(wide);
     return Greatest(rep_.slots, wide);
   }
 
   const LaneRep& rep_;
   EdgeWalker edges_;
   std::span<PixelColumn> out_;
-  const bool any_overlap_ = rep_.overlapping() || !rep_.overlap_instants.empty();
-  // Of the batch, with the last edge of the batch before it in front:
+  const size_t row_count_ = rep_.rows.size();
+  const bool any_overlap_ = !rep_.overlap_starts.empty() || !rep_.overlap_instants.empty();
+  const bool wide_columns_;
   std::array<int64_t, kBatch + 1> times_;
-  std::array<Probe, kBatch + 1> row_;
-  std::array<Probe, kBatch + 1> runs_;
-  size_t row_hint_ = 0;
+  std::array<Probes, LaneRep::kMaxRows> rows_;
+  Probes runs_;
+  std::array<size_t, LaneRep::kMaxRows> hints_ = {};
   size_t runs_hint_ = 0;
+  std::array<RowSweep, LaneRep::kMaxRows> sweeps_;
   OverlapSweep overlaps_;
 };
 

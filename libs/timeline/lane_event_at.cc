@@ -25,7 +25,7 @@ bool Better(const Candidate& a, const Candidate& b) {
 class Search {
  public:
   Search(const LaneRep& rep, int64_t time_ns)
-      : rep_(rep), time_ns_(time_ns), row_rank_(rep.row.RankAfter(time_ns)) {}
+      : rep_(rep), time_ns_(time_ns) {}
 
   std::optional<size_t> Find(int64_t slop_ns) {
     ConsiderRunning();
@@ -51,9 +51,12 @@ class Search {
   }
 
   void ConsiderRunning() {
-    // In the row, a span that starts now may hide the instants now that come before it.
-    if (row_rank_ > 0) ConsiderIfRunning(rep_.row.At(row_rank_ - 1));
-    if (row_rank_ > 1) ConsiderIfRunning(rep_.row.At(row_rank_ - 2));
+    for (const DisjointRow& row : rep_.rows) {
+      // A span that starts now may hide the instants now that come before it.
+      const uint64_t started = row.RankAfter(time_ns_);
+      if (started > 0) ConsiderIfRunning(row.At(started - 1));
+      if (started > 1) ConsiderIfRunning(row.At(started - 2));
+    }
     const uint64_t instants = rep_.overlap_instants.RankAfter(time_ns_);
     if (instants > 0) {
       const Edge instant = rep_.overlap_instants.At(instants - 1);
@@ -79,8 +82,10 @@ class Search {
       Consider(static_cast<uint64_t>(time_ns_) - static_cast<uint64_t>(end_ns), start_ns, end_ns,
                index);
     };
-    if (row_rank_ > 0) {
-      const RowSpan span = rep_.row.At(row_rank_ - 1);
+    for (const DisjointRow& row : rep_.rows) {
+      const uint64_t started = row.RankAfter(time_ns_);
+      if (started == 0) continue;
+      const RowSpan span = row.At(started - 1);
       consider(span.start_ns, span.end_ns, span.index);
     }
     const EdgeList& ends = rep_.overlap_ends;
@@ -99,12 +104,15 @@ class Search {
       Consider(static_cast<uint64_t>(start_ns) - static_cast<uint64_t>(time_ns_), start_ns, end_ns,
                index);
     };
-    if (row_rank_ < rep_.row.size()) {
-      const int64_t next_ns = rep_.row.At(row_rank_).start_ns;
-      const uint64_t end = rep_.row.RankAfter(next_ns);
-      for (uint64_t rank = end; rank-- > row_rank_ && rank + 2 >= end;) {
-        const RowSpan span = rep_.row.At(rank);
-        if (span.start_ns == next_ns) consider(span.start_ns, span.end_ns, span.index);
+    for (const DisjointRow& row : rep_.rows) {
+      const uint64_t started = row.RankAfter(time_ns_);
+      if (started == row.size()) continue;
+      const int64_t next_ns = row.At(started).start_ns;
+      const uint64_t end = row.RankAfter(next_ns);
+      // The last that starts then, and the one before it, which may be an instant.
+      for (uint64_t rank = end; rank-- > started && rank + 2 >= end;) {
+        const RowSpan span = row.At(rank);
+        consider(span.start_ns, span.end_ns, span.index);
       }
     }
     const EdgeList& starts = rep_.overlap_starts;
@@ -120,7 +128,6 @@ class Search {
 
   const LaneRep& rep_;
   const int64_t time_ns_;
-  const uint64_t row_rank_;  // spans of the row that start by now
   std::optional<Candidate> best_;
 };
 

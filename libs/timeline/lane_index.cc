@@ -48,16 +48,28 @@ uint8_t CategorySlots::SlotOf(trace::Category category) {
 
 // --- Writing ---
 
-// Called once, when the first span overlaps: until then the row is the union.
+LaneRep::LaneRep() { rows.emplace_back(DisjointRow::Keep::kSpans); }
+
+// Adds the span to the first row where it fits. Returns the row's number, or kMaxRows: to none.
+size_t LaneRep::RowFor(const RowSpan& span) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].TryAdd(span)) return i;
+  }
+  if (rows.size() == kMaxRows) return kMaxRows;
+  rows.emplace_back(DisjointRow::Keep::kSpans).TryAdd(span);
+  return rows.size() - 1;
+}
+
+// Called once, when the first span overlaps: until then the first row is the union.
 void LaneRep::StartRuns() {
-  row.Commit();
-  row.ForEach([this](const RowSpan& span) {
+  has_runs = true;
+  rows.front().Commit();
+  rows.front().ForEach([this](const RowSpan& span) {
     if (!span.instant()) runs.Unite(span.start_ns, span.end_ns);
   });
 }
 
-void LaneRep::Add(int64_t start_ns, int64_t duration_ns, trace::Category category,
-                         size_t index) {
+void LaneRep::Add(int64_t start_ns, int64_t duration_ns, trace::Category category, size_t index) {
   const RowSpan span = {.start_ns = start_ns,
                         .end_ns = EndOf(start_ns, duration_ns),
                         .index = static_cast<uint32_t>(index),
@@ -65,22 +77,23 @@ void LaneRep::Add(int64_t start_ns, int64_t duration_ns, trace::Category categor
   first_ns = size == 0 ? span.start_ns : std::min(first_ns, span.start_ns);
   last_ns = size == 0 ? span.end_ns : std::max(last_ns, span.end_ns);
   ++size;
-  const Edge start = {span.start_ns, span.end_ns, span.index, span.slot};
-  const bool in_row = row.TryAdd(span);
-  if (span.instant()) {
-    if (!in_row) overlap_instants.Insert(start);
-    return;
+  const size_t row = RowFor(span);
+  if (row == kMaxRows) {
+    const Edge start = {span.start_ns, span.end_ns, span.index, span.slot};
+    if (span.instant()) {
+      overlap_instants.Insert(start);
+    } else {
+      overlap_starts.Insert(start);
+      overlap_ends.Insert({span.end_ns, span.start_ns, span.index, span.slot});
+    }
   }
-  if (!in_row) {
-    if (!overlapping()) StartRuns();
-    overlap_starts.Insert(start);
-    overlap_ends.Insert({span.end_ns, span.start_ns, span.index, span.slot});
-  }
-  if (overlapping()) runs.Unite(span.start_ns, span.end_ns);
+  if (span.instant()) return;
+  if (row > 0 && !has_runs) StartRuns();
+  if (has_runs) runs.Unite(span.start_ns, span.end_ns);
 }
 
 void LaneRep::Commit() {
-  row.Commit();
+  for (DisjointRow& row : rows) row.Commit();
   overlap_starts.Commit(slots.size());
   overlap_ends.Commit(slots.size());
   overlap_instants.Commit(1);
@@ -131,9 +144,12 @@ int64_t LaneIndex::Covered(int64_t from_ns, int64_t to_ns) const {
 size_t LaneIndex::Count(const Window& window) const {
   if (window.end_ns <= window.start_ns) return 0;
   const LaneRep& rep = *rep_;
-  const auto from = rep.row.Locate(window.start_ns);
-  uint64_t count = rep.row.Locate(window.end_ns).rank - from.rank;
-  if (from.rank > 0 && rep.row.At(from.rank - 1).end_ns > window.start_ns) ++count;
+  uint64_t count = 0;
+  for (const DisjointRow& row : rep.rows) {
+    const auto from = row.Locate(window.start_ns);
+    count += row.Locate(window.end_ns).rank - from.rank;
+    if (from.rank > 0 && row.At(from.rank - 1).end_ns > window.start_ns) ++count;
+  }
   // Overlapping spans that start before the window's end, less those that end by its start.
   count += rep.overlap_starts.RankOf(window.end_ns) - rep.overlap_ends.RankAfter(window.start_ns);
   count += rep.overlap_instants.RankOf(window.end_ns) - rep.overlap_instants.RankOf(window.start_ns);
@@ -166,9 +182,11 @@ void LaneIndex::Columns(const Window& window, std::span<PixelColumn> out) const 
 
 size_t LaneIndex::MemoryBytes() const {
   const LaneRep& rep = *rep_;
-  return sizeof(LaneRep) + rep.row.MemoryBytes() + rep.overlap_starts.MemoryBytes() +
-         rep.overlap_ends.MemoryBytes() + rep.overlap_instants.MemoryBytes() +
-         rep.runs.MemoryBytes();
+  size_t bytes = sizeof(LaneRep) + rep.rows.capacity() * sizeof(DisjointRow) +
+                 rep.overlap_starts.MemoryBytes() + rep.overlap_ends.MemoryBytes() +
+                 rep.overlap_instants.MemoryBytes() + rep.runs.MemoryBytes();
+  for (const DisjointRow& row : rep.rows) bytes += row.MemoryBytes();
+  return bytes;
 }
 
 }  // namespace nanolane::timeline

@@ -31,25 +31,33 @@ class CategorySlots {
 };
 
 struct LaneRep {
+  static constexpr size_t kMaxRows = 4;
+
   CategorySlots slots;
-  DisjointRow row{DisjointRow::Keep::kSpans};
-  EdgeList overlap_starts;  // of spans that overlap the row
+  std::vector<DisjointRow> rows;  // an event is in the first one where it fits
+  // Events that fit in none of kMaxRows rows:
+  EdgeList overlap_starts;
   EdgeList overlap_ends;
-  EdgeList overlap_instants;  // inside a span of the row
-  DisjointRow runs{DisjointRow::Keep::kTimesOnly};  // empty while nothing overlaps
+  EdgeList overlap_instants;  // each inside a span of every row
+  DisjointRow runs{DisjointRow::Keep::kTimesOnly};
+  bool has_runs = false;  // false while all spans are in the first row, which then is the union
   size_t size = 0;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
 
+  LaneRep();
+
   void Add(int64_t start_ns, int64_t duration_ns, trace::Category category, size_t index);
-  void StartRuns();
   void Commit();
 
-  bool overlapping() const { return !overlap_starts.empty(); }
-  const DisjointRow& covered() const { return overlapping() ? runs : row; }
+  const DisjointRow& covered() const { return has_runs ? runs : rows.front(); }
 
   // Columns of 1 ns or more.
   void FillColumns(const Window& window, std::span<PixelColumn> out) const;
+
+ private:
+  size_t RowFor(const RowSpan& span);
+  void StartRuns();
 };
 
 }  // namespace nanolane::timeline
