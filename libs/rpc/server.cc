@@ -51,7 +51,8 @@ Server::Server(std::unique_ptr<grpc::Server> server, std::string address)
 Server::~Server() { Shutdown(kDestructorGrace); }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& options) {
-  RETURN_IF_ERROR(CheckLoopback(options.listen));
+  const bool listens = !options.listen.empty();
+  if (listens) RETURN_IF_ERROR(CheckLoopback(options.listen));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
@@ -60,17 +61,19 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   // A port that somebody else has is an error, not something to share.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   int port = -1;
-  builder.AddListeningPort(options.listen, grpc::InsecureServerCredentials(), &port);
+  if (listens) {
+    builder.AddListeningPort(options.listen, grpc::InsecureServerCredentials(), &port);
+  }
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr || port < 0) {
+  if (server == nullptr || (listens && port < 0)) {
     return absl::UnavailableError(
         base::StrCat("cannot listen on ", options.listen,
                      ": the address is in use or not of this machine; choose another with --listen "
                      "(port 0 takes any free one)"));
   }
   std::string address = options.listen;
-  if (!absl::StartsWith(address, "unix:")) {
+  if (listens && !absl::StartsWith(address, "unix:")) {
     address = base::StrCat(address.substr(0, address.rfind(':')), ":", port);
   }
   return std::unique_ptr<Server>(new Server(std::move(server), std::move(address)));

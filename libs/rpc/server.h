@@ -20,7 +20,7 @@ namespace nanolane::rpc {
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
 struct ServerOptions {
-  // "127.0.0.1:7070", "[::1]:0" (any free port), "unix:/path".
+  // "127.0.0.1:7070", "[::1]:0" (any free port), "unix:/path"; empty: in-process channels alone.
   std::string listen;
   // Not owned; must outlive the server.
   std::vector<grpc::Service*> services;

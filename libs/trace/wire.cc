@@ -153,4 +153,68 @@ DictionaryDelta FromProto(const v1::DictionaryDelta& proto) {
   return delta;
 }
 
+namespace {
+
+// Gathers entries into pieces of a bounded size.
+class PieceMaker {
+ public:
+  explicit PieceMaker(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Moves every entry of `from` to the table that `table` picks of the piece that is being filled;
+  // `set_first` tells the piece the id of its first entry.
+  template <typename Entries, typename Table, typename SetFirst>
+  void Add(uint32_t first, Entries& from, Table table, SetFirst set_first) {
+    for (auto& entry : from) {
+      const size_t bytes = SizeOf(entry);
+      if (pieces_.empty() || bytes_ + bytes > max_bytes_) {
+        pieces_.emplace_back();
+        bytes_ = 0;
+      }
+      auto* to = table(pieces_.back());
+      if (to->empty()) set_first(pieces_.back(), first);
+      *to->Add() = std::move(entry);
+      bytes_ += bytes;
+      ++first;
+    }
+  }
+
+  std::vector<v1::DictionaryDelta> Take() { return std::move(pieces_); }
+
+ private:
+  static constexpr size_t kFraming = 4;
+
+  static size_t SizeOf(const std::string& text) { return text.size() + kFraming; }
+  template <typename Message>
+  static size_t SizeOf(const Message& message) {
+    return message.ByteSizeLong() + kFraming;
+  }
+
+  const size_t max_bytes_;
+  size_t bytes_ = 0;
+  std::vector<v1::DictionaryDelta> pieces_;
+};
+
+}  // namespace
+
+std::vector<v1::DictionaryDelta> SplitDelta(v1::DictionaryDelta delta, size_t max_bytes) {
+  using Delta = v1::DictionaryDelta;
+  const auto no_first = [](Delta&, uint32_t) {};
+  PieceMaker maker(max_bytes);
+  maker.Add(
+      delta.first_string(), *delta.mutable_strings(), [](Delta& d) { return d.mutable_strings(); },
+      [](Delta& d, uint32_t first) { d.set_first_string(first); });
+  maker.Add(
+      delta.first_frame(), *delta.mutable_frames(), [](Delta& d) { return d.mutable_frames(); },
+      [](Delta& d, uint32_t first) { d.set_first_frame(first); });
+  maker.Add(
+      delta.first_stack(), *delta.mutable_stacks(), [](Delta& d) { return d.mutable_stacks(); },
+      [](Delta& d, uint32_t first) { d.set_first_stack(first); });
+  maker.Add(
+      delta.first_op(), *delta.mutable_ops(), [](Delta& d) { return d.mutable_ops(); },
+      [](Delta& d, uint32_t first) { d.set_first_op(first); });
+  maker.Add(0, *delta.mutable_symbols(), [](Delta& d) { return d.mutable_symbols(); }, no_first);
+  maker.Add(0, *delta.mutable_lanes(), [](Delta& d) { return d.mutable_lanes(); }, no_first);
+  return maker.Take();
+}
+
 }  // namespace nanolane::trace

@@ -7,6 +7,7 @@
 #include "libs/base/str_cat.h"
 #include "libs/rpc/server.h"
 #include "libs/rpc/signals.h"
+#include "services/store/committer.h"
 #include "services/store/rocks_store.h"
 #include "services/store/store_service.h"
 
@@ -17,7 +18,8 @@ absl::Status Serve(const std::string& data, const std::string& listen) {
   const nanolane::base::SystemClock clock;
   auto store = nanolane::store::RocksStore::Open(data, clock);
   if (!store.ok()) return store.status();
-  nanolane::store::StoreService service(**store);
+  nanolane::store::Committer committer(**store);
+  nanolane::store::StoreService service(**store, committer);
   auto server = nanolane::rpc::Server::Start({.listen = listen, .services = {&service}});
   if (!server.ok()) return server.status();
   std::cout << "listening on " << (*server)->address() << std::endl;

@@ -17,16 +17,14 @@ void AppendNew(uint32_t first, const Entries& from, Entries& to) {
   }
 }
 
-// Keeps the entries with ids first..last and says what the first one's id is.
+// Keeps the entries with ids above `have` up to `need`; returns the id of the first of them.
 template <typename Entries>
-uint32_t Cut(uint32_t first, uint32_t last, Entries& entries) {
-  first = std::max<uint32_t>(first, 1);
-  const int end =
-      last == 0 ? entries.size() : std::min<int>(entries.size(), static_cast<int>(last));
-  if (end < entries.size()) entries.DeleteSubrange(end, entries.size() - end);
-  const int skip = std::min<int>(entries.size(), static_cast<int>(first) - 1);
-  entries.DeleteSubrange(0, skip);
-  return first;
+uint32_t Cut(uint32_t have, uint32_t need, Entries& entries) {
+  const auto size = static_cast<uint32_t>(entries.size());
+  const auto end = static_cast<int>(std::min(size, need));
+  entries.DeleteSubrange(end, entries.size() - end);
+  entries.DeleteSubrange(0, std::min(entries.size(), static_cast<int>(std::min(size, have))));
+  return have + 1;
 }
 
 }  // namespace
@@ -151,16 +149,15 @@ absl::Status MemoryStore::ReadDictionary(const std::string& session_id,
     const auto whole = found->second.dictionaries.find(range.epoch);
     if (whole != found->second.dictionaries.end()) delta = whole->second;
   }
-  delta.set_first_string(Cut(range.first_string, range.last_string, *delta.mutable_strings()));
-  delta.set_first_frame(Cut(range.first_frame, range.last_frame, *delta.mutable_frames()));
-  delta.set_first_stack(Cut(range.first_stack, range.last_stack, *delta.mutable_stacks()));
-  delta.set_first_op(Cut(range.first_op, range.last_op, *delta.mutable_ops()));
+  delta.set_first_string(Cut(range.have.strings, range.need.strings, *delta.mutable_strings()));
+  delta.set_first_frame(Cut(range.have.frames, range.need.frames, *delta.mutable_frames()));
+  delta.set_first_stack(Cut(range.have.stacks, range.need.stacks, *delta.mutable_stacks()));
+  delta.set_first_op(Cut(range.have.ops, range.need.ops, *delta.mutable_ops()));
   google::protobuf::RepeatedPtrField<trace::v1::Symbol> symbols;
   symbols.Swap(delta.mutable_symbols());
   for (trace::v1::Symbol& symbol : symbols) {
     const uint32_t last = delta.first_frame() + static_cast<uint32_t>(delta.frames_size());
-    const bool readable =
-        range.last_string == 0 || std::max(symbol.function(), symbol.file()) <= range.last_string;
+    const bool readable = std::max(symbol.function(), symbol.file()) <= range.need.strings;
     if (symbol.frame() >= delta.first_frame() && symbol.frame() < last && readable) {
       delta.add_symbols()->Swap(&symbol);
     }

@@ -40,7 +40,7 @@ struct RocksStore::TableRange {
   uint64_t epoch = 0;
   DictionaryTable table = DictionaryTable::kStrings;
   uint64_t first = 1;
-  uint64_t last = 0;  // 0: all
+  uint64_t last = 0;  // inclusive; below `first`: nothing
 };
 
 absl::StatusOr<v1::ListSessionsResponse> RocksStore::ListSessions(
@@ -181,19 +181,22 @@ absl::Status RocksStore::ReadDictionary(const std::string& session_id, const Dic
   ASSIGN_OR_RETURN(const bool known, HasSession(key));
   if (!known) return NoSuchSession(session_id);
   const Snapshot snapshot(*db_);
-  const TableRange frames = {key, range.epoch, DictionaryTable::kFrames, range.first_frame,
-                             range.last_frame};
+  const auto table_range = [&](DictionaryTable table, uint64_t have, uint64_t need) {
+    return TableRange{
+        .session_key = key, .epoch = range.epoch, .table = table, .first = have + 1, .last = need};
+  };
+  const trace::DictionarySizes& have = range.have;
+  const trace::DictionarySizes& need = range.need;
+  const TableRange frames = table_range(DictionaryTable::kFrames, have.frames, need.frames);
   bool more = true;
   for (const TableRange& table :
-       {TableRange{key, range.epoch, DictionaryTable::kStrings, range.first_string,
-                   range.last_string},
-        frames,
-        TableRange{key, range.epoch, DictionaryTable::kStacks, range.first_stack, range.last_stack},
-        TableRange{key, range.epoch, DictionaryTable::kOps, range.first_op, range.last_op}}) {
+       {table_range(DictionaryTable::kStrings, have.strings, need.strings), frames,
+        table_range(DictionaryTable::kStacks, have.stacks, need.stacks),
+        table_range(DictionaryTable::kOps, have.ops, need.ops)}) {
     RETURN_IF_ERROR(ReadTable(table, snapshot.options(), visit, more));
     if (!more) return absl::OkStatus();
   }
-  return ReadSymbols(frames, range.last_string, snapshot.options(), visit);
+  return ReadSymbols(frames, need.strings, snapshot.options(), visit);
 }
 
 namespace {
@@ -202,7 +205,7 @@ namespace {
 template <typename Entries>
 uint32_t Trim(uint64_t piece_first, uint64_t first, uint64_t last, Entries& entries) {
   const uint64_t end = piece_first + static_cast<uint64_t>(entries.size());  // exclusive
-  if (last != 0 && end > last + 1) {
+  if (end > last + 1) {
     const int surplus = static_cast<int>(
         std::min<uint64_t>(end - (last + 1), static_cast<uint64_t>(entries.size())));
     entries.DeleteSubrange(entries.size() - surplus, surplus);
@@ -234,7 +237,8 @@ bool HasEntries(const DictionaryDelta& piece) {
 
 absl::Status RocksStore::ReadTable(const TableRange& range, const rocksdb::ReadOptions& options,
                                    const DictionaryVisitor& visit, bool& more) {
-  const uint64_t first = std::max<uint64_t>(range.first, 1);
+  if (range.last < range.first) return absl::OkStatus();
+  const uint64_t first = range.first;
   const std::string prefix = DictionaryPrefix(range.session_key, range.epoch, range.table);
   const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options, family(kDictionary)));
   // The piece that holds `first` starts at or before it.
@@ -246,7 +250,7 @@ absl::Status RocksStore::ReadTable(const TableRange& range, const rocksdb::ReadO
       return absl::DataLossError("a stored dictionary piece is not readable");
     }
     const uint64_t piece_first = IdOfDictionaryKey(at->key().ToStringView());
-    if (range.last != 0 && piece_first > range.last) break;
+    if (piece_first > range.last) break;
     TrimPiece(piece_first, first, range.last, piece);
     if (HasEntries(piece) && !visit(std::move(piece))) {
       more = false;
@@ -269,11 +273,9 @@ absl::Status RocksStore::ReadSymbols(const TableRange& frames, uint32_t last_str
     }
     DictionaryDelta wanted;
     for (trace::v1::Symbol& symbol : *stored.mutable_symbols()) {
-      const bool in_range =
-          symbol.frame() >= frames.first && (frames.last == 0 || symbol.frame() <= frames.last);
+      const bool in_range = symbol.frame() >= frames.first && symbol.frame() <= frames.last;
       // A late symbol may name strings beyond what the reader asked for: it comes once they do.
-      const bool readable =
-          last_string == 0 || std::max(symbol.function(), symbol.file()) <= last_string;
+      const bool readable = std::max(symbol.function(), symbol.file()) <= last_string;
       if (in_range && readable) wanted.add_symbols()->Swap(&symbol);
     }
     if (wanted.symbols_size() > 0 && !visit(std::move(wanted))) return absl::OkStatus();

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "libs/trace/dictionary.h"
 #include "nanolane/store/v1/store.pb.h"
 #include "nanolane/trace/v1/trace.pb.h"
 
@@ -36,13 +37,14 @@ struct AppendItem {
   uint64_t acknowledged_sequence = 0;
 };
 
-// Which dictionary entries: ids first..last of each table, 1-based, last 0 for all.
+// Which dictionary entries: those of ids above `have` up to `need`.
 struct DictionaryRange {
   uint64_t epoch = 0;
-  uint32_t first_string = 1, last_string = 0;
-  uint32_t first_frame = 1, last_frame = 0;
-  uint32_t first_stack = 1, last_stack = 0;
-  uint32_t first_op = 1, last_op = 0;
+  trace::DictionarySizes have;
+  trace::DictionarySizes need = kAllEntries;
+
+  static constexpr trace::DictionarySizes kAllEntries = {
+      .strings = UINT32_MAX, .frames = UINT32_MAX, .stacks = UINT32_MAX, .ops = UINT32_MAX};
 };
 
 class Store {

@@ -445,21 +445,17 @@ CONTRACT("any range of a dictionary comes back, however it was cut into appends"
     const uint32_t last = first + static_cast<uint32_t>(random() % (count - first + 1));
     std::vector<std::string> got;
     uint32_t next = first;
-    REQUIRE(subject->store()
-                .ReadDictionary(kSession,
-                                {.epoch = 1,
-                                 .first_string = first,
-                                 .last_string = last,
-                                 .first_frame = count + 1,
-                                 .first_stack = count + 1,
-                                 .first_op = count + 1},
-                                [&](const DictionaryDelta& delta) {
-                                  if (delta.strings_size() > 0) CHECK(delta.first_string() == next);
-                                  for (const auto& text : delta.strings()) got.push_back(text);
-                                  next += static_cast<uint32_t>(delta.strings_size());
-                                  return true;
-                                })
-                .ok());
+    const DictionaryRange range = {
+        .epoch = 1, .have = {.strings = first - 1}, .need = {.strings = last}};
+    const auto take = [&](const DictionaryDelta& delta) {
+      if (delta.strings_size() > 0) CHECK(delta.first_string() == next);
+      for (const auto& text : delta.strings()) got.push_back(text);
+      next += static_cast<uint32_t>(delta.strings_size());
+      CHECK(delta.frames_size() + delta.stacks_size() + delta.ops_size() + delta.symbols_size() ==
+            0);
+      return true;
+    };
+    REQUIRE(subject->store().ReadDictionary(kSession, range, take).ok());
     REQUIRE(got.size() == last - first + 1);
     CHECK(got.front() == written.String(first));
     CHECK(got.back() == written.String(last));

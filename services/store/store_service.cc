@@ -52,22 +52,23 @@ absl::Status Fill(absl::StatusOr<T> result, T& response) {
   return absl::OkStatus();
 }
 
+trace::DictionarySizes SizesOf(const v1::DictionarySizes& sizes) {
+  return {.strings = sizes.strings(),
+          .frames = sizes.frames(),
+          .stacks = sizes.stacks(),
+          .ops = sizes.ops()};
+}
+
 DictionaryRange RangeOf(const v1::ReadDictionaryRequest& request) {
   return {.epoch = request.epoch(),
-          .first_string = request.first_string(),
-          .last_string = request.last_string(),
-          .first_frame = request.first_frame(),
-          .last_frame = request.last_frame(),
-          .first_stack = request.first_stack(),
-          .last_stack = request.last_stack(),
-          .first_op = request.first_op(),
-          .last_op = request.last_op()};
+          .have = SizesOf(request.have()),
+          .need = request.has_need() ? SizesOf(request.need()) : DictionaryRange::kAllEntries};
 }
 
 }  // namespace
 
-StoreService::StoreService(Store& store)
-    : store_(store), committer_(store), pool_(kReaders, kWaitingReaders) {}
+StoreService::StoreService(Store& store, Committer& committer)
+    : store_(store), committer_(committer), pool_(kReaders, kWaitingReaders) {}
 
 grpc::ServerBidiReactor<v1::AppendRequest, v1::AppendResponse>* StoreService::Append(
     grpc::CallbackServerContext* /*context*/) {

@@ -11,8 +11,8 @@ namespace nanolane::store {
 
 class StoreService final : public v1::StoreService::CallbackService {
  public:
-  // `store` outlives the service, the service outlives its server.
-  explicit StoreService(Store& store);
+  // `store` and `committer` (over the same store) outlive the service, the service its server.
+  StoreService(Store& store, Committer& committer);
 
   grpc::ServerBidiReactor<v1::AppendRequest, v1::AppendResponse>* Append(
       grpc::CallbackServerContext* context) override;
@@ -35,7 +35,7 @@ class StoreService final : public v1::StoreService::CallbackService {
 
  private:
   Store& store_;
-  Committer committer_;
+  Committer& committer_;
   rpc::WorkerPool pool_;
 };
 

@@ -1,0 +1,36 @@
+// Tables for people: columns as wide as their widest cell, numbers to the right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nanolane::cli {
+
+enum class Align { kLeft, kRight };
+
+struct TableColumn {
+  std::string title;
+  Align align = Align::kLeft;
+  size_t max_width = 0;  // in characters, 0: any; longer cells end with an ellipsis
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
+
+  void AddRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+  // Lines with line ends; the titles first.
+  std::string Render() const;
+
+ private:
+  std::vector<TableColumn> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// 1234567 → "1 234 567".
+std::string WithThousands(uint64_t value);
+// 1536 → "1.5 KiB".
+std::string FormatBytes(uint64_t bytes);
+
+}  // namespace nanolane::cli

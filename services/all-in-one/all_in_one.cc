@@ -1,0 +1,55 @@
+#include "services/all-in-one/all_in_one.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "libs/base/status_macros.h"
+#include "libs/base/str_cat.h"
+
+namespace nanolane::all_in_one {
+namespace {
+
+const base::Clock& TheClock() {
+  static const base::SystemClock clock;
+  return clock;
+}
+
+}  // namespace
+
+AllInOne::AllInOne(std::unique_ptr<store::RocksStore> store)
+    : store_(std::move(store)),
+      committer_(*store_),
+      internal_store_service_(*store_, committer_),
+      public_store_service_(*store_, committer_) {}
+
+AllInOne::~AllInOne() { Shutdown(std::chrono::milliseconds(500)); }
+
+absl::StatusOr<std::unique_ptr<AllInOne>> AllInOne::Start(const Options& options) {
+  RETURN_IF_ERROR(rpc::CheckLoopback(options.listen));
+  std::error_code error;
+  std::filesystem::create_directories(options.data, error);
+  if (error) {
+    return absl::PermissionDeniedError(base::StrCat("cannot make the data folder ", options.data,
+                                                    ": ", error.message(),
+                                                    "; name another with --data"));
+  }
+  ASSIGN_OR_RETURN(auto store, store::RocksStore::Open(options.data, TheClock()));
+  std::unique_ptr<AllInOne> all(new AllInOne(std::move(store)));
+  ASSIGN_OR_RETURN(all->internal_,
+                   rpc::Server::Start({.listen = "", .services = {&all->internal_store_service_}}));
+  all->query_service_ = std::make_unique<query::QueryService>(all->internal_->InProcessChannel());
+  ASSIGN_OR_RETURN(
+      all->public_,
+      rpc::Server::Start({.listen = options.listen,
+                          .services = {&all->public_store_service_, all->query_service_.get()}}));
+  return all;
+}
+
+void AllInOne::Shutdown(std::chrono::milliseconds grace) {
+  // From the outside in: what a public call needs ends after it.
+  if (public_ != nullptr) public_->Shutdown(grace);
+  if (internal_ != nullptr) internal_->Shutdown(grace);
+}
+
+}  // namespace nanolane::all_in_one
