@@ -75,8 +75,8 @@ struct Scene {
     size_t present = 0;
     for (const LaneIndex& lane : lanes) {
       lane.Columns(window, columns);
-      present += static_cast<size_t>(std::count_if(
-          columns.begin(), columns.end(), [](const PixelColumn& c) { return c.present; }));
+      present += static_cast<size_t>(std::count_if(columns.begin(), columns.end(),
+                                                   [](const PixelColumn& c) { return c.present; }));
     }
     return present;
   }
@@ -113,7 +113,8 @@ Window RandomWindow(LaneMaker& make, const Window& all, int64_t length) {
   return {start, start + length};
 }
 
-void PrintFrame(const Scene& scene, const char* view, size_t events, const std::vector<double>& frames) {
+void PrintFrame(const Scene& scene, const char* view, size_t events,
+                const std::vector<double>& frames) {
   const auto [best, worst] = std::minmax_element(frames.begin(), frames.end());
   std::printf("  %-28s %-22s %11zu %10.3f %10.3f %10.3f\n", scene.name.c_str(), view, events,
               Median(frames), *best, *worst);

@@ -300,9 +300,10 @@ uint64_t DisjointRow::length() const {
 
 RowSpan DisjointRow::At(uint64_t rank) const {
   assert(rank < size_);
-  const auto chunk = std::upper_bound(chunks_.begin(), chunks_.end(), rank,
-                                      [](uint64_t r, const Chunk& c) { return r < c.count_before; }) -
-                     1;
+  const auto chunk =
+      std::upper_bound(chunks_.begin(), chunks_.end(), rank,
+                       [](uint64_t r, const Chunk& c) { return r < c.count_before; }) -
+      1;
   const auto in_chunk = static_cast<uint32_t>(rank - chunk->count_before);
   const auto block = std::upper_bound(chunk->blocks.begin(), chunk->blocks.end(), in_chunk,
                                       [](uint32_t r, const Block& b) { return r < b.first; }) -
@@ -310,54 +311,108 @@ RowSpan DisjointRow::At(uint64_t rank) const {
   return Unpack(*chunk, *block, in_chunk - block->first);
 }
 
-void DisjointRow::Locate(std::span<const int64_t> times, size_t& chunk_hint,
+void DisjointRow::FindBlock(int64_t time_ns, Hint& hint) const {
+  hint.chunk = GallopToLastBelow(heads_, hint.chunk, time_ns);
+  hint.block = LastBelow(chunks_[hint.chunk].block_base, time_ns);
+}
+
+// Whether a time that is not before the block of `hint` falls into it.
+bool DisjointRow::HoldsPlace(const Hint& hint, int64_t time_ns) const {
+  const Chunk& chunk = chunks_[hint.chunk];
+  if (hint.block + 1 < chunk.blocks.size()) return time_ns <= chunk.block_base[hint.block + 1];
+  return hint.chunk + 1 == heads_.size() || time_ns <= heads_[hint.chunk + 1];
+}
+
+void DisjointRow::Step(Hint& hint) const {
+  if (++hint.block < chunks_[hint.chunk].blocks.size()) return;
+  ++hint.chunk;
+  hint.block = 0;
+}
+
+void DisjointRow::Prefetch(const Chunk& chunk, uint32_t block_number) {
+  const Block& block = chunk.blocks[block_number];
+  __builtin_prefetch(&block);
+  __builtin_prefetch(&block.offset[8]);
+  __builtin_prefetch(&block.offset[24]);
+  __builtin_prefetch(&block.before[8]);
+  __builtin_prefetch(&block.before[24]);
+  __builtin_prefetch(chunk.slot_before.data());
+  const uint64_t* sums = chunk.sums.data() + size_t{block_number} * chunk.stride;
+  __builtin_prefetch(sums);
+  __builtin_prefetch(sums + 2 * chunk.stride - 1);
+}
+
+DisjointRow::Probe DisjointRow::ProbeAt(const Chunk& chunk, uint32_t block_number,
+                                        uint32_t in_block, int64_t time_ns) {
+  const Block& block = chunk.blocks[block_number];
+  Probe probe;
+  probe.chunk = &chunk;
+  probe.block = block_number;
+  probe.in_block = in_block;
+  probe.rank = chunk.count_before + block.first + in_block;
+  probe.length = chunk.length_before + block.length_before;
+  if (in_block > 0) {
+    const uint32_t last = in_block - 1;
+    const uint64_t offset = static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(block.base);
+    probe.partial = std::min(offset - block.offset[last], block.LengthOf(last));
+    probe.length += block.before[last] + probe.partial;
+  }
+  return probe;
+}
+
+DisjointRow::Probe DisjointRow::ProbeIn(const Hint& hint, int64_t time_ns) const {
+  const Chunk& chunk = chunks_[hint.chunk];
+  const Block& block = chunk.blocks[hint.block];
+  uint32_t in_block = 0;
+  if (time_ns > block.base) {  // else before the first span of all
+    const uint64_t offset = static_cast<uint64_t>(time_ns) - static_cast<uint64_t>(block.base);
+    in_block =
+        offset > kPad ? block.count : CountBelow(block.offset, static_cast<uint32_t>(offset));
+  }
+  return ProbeAt(chunk, hint.block, in_block, time_ns);
+}
+
+// Places times by walking the spans from the hint's block on.
+void DisjointRow::Walk(std::span<const int64_t> times, Hint hint, std::span<Probe> probes) const {
+  uint32_t in_block = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    for (; !HoldsPlace(hint, times[i]); in_block = 0) Step(hint);
+    const Chunk& chunk = chunks_[hint.chunk];
+    const Block& block = chunk.blocks[hint.block];
+    if (times[i] > block.base) {
+      const uint64_t offset = static_cast<uint64_t>(times[i]) - static_cast<uint64_t>(block.base);
+      while (in_block < block.count && block.offset[in_block] < offset) ++in_block;
+    }
+    probes[i] = ProbeAt(chunk, hint.block, in_block, times[i]);
+  }
+}
+
+void DisjointRow::Locate(std::span<const int64_t> times, Hint& hint,
                          std::span<Probe> probes) const {
   if (chunks_.empty()) {
     std::fill_n(probes.begin(), times.size(), Probe());
     return;
   }
-  // The blocks first, so that they are on their way into the cache together.
+  if (times.empty()) return;
+  FindBlock(times.front(), hint);
+  const Hint first = hint;
+  FindBlock(times.back(), hint);
+  const uint64_t spans = ProbeIn(hint, times.back()).rank - chunks_[first.chunk].count_before -
+                         chunks_[first.chunk].blocks[first.block].first;
+  if (spans <= kWalkSpans * times.size()) return Walk(times, first, probes);
+  std::array<Hint, kMaxTimes> places;
+  places[0] = first;
   for (size_t i = 0; i < times.size(); ++i) {
-    chunk_hint = GallopToLastBelow(heads_, chunk_hint, times[i]);
-    const Chunk& chunk = chunks_[chunk_hint];
-    probes[i].chunk = &chunk;
-    probes[i].block = LastBelow(chunk.block_base, times[i]);
-    const Block& block = chunk.blocks[probes[i].block];
-    __builtin_prefetch(&block);
-    __builtin_prefetch(&block.offset[16]);
-    __builtin_prefetch(&block.before[0]);
-    __builtin_prefetch(&block.before[24]);
-    __builtin_prefetch(&block.slot);
-    __builtin_prefetch(chunk.slot_before.data());
-    __builtin_prefetch(chunk.sums.data() + size_t{probes[i].block} * chunk.stride);
-    __builtin_prefetch(chunk.sums.data() + (size_t{probes[i].block} + 2) * chunk.stride);
+    if (i > 0) places[i] = places[i - 1];
+    FindBlock(times[i], places[i]);
+    Prefetch(chunks_[places[i].chunk], places[i].block);
   }
-  for (size_t i = 0; i < times.size(); ++i) {
-    Probe& probe = probes[i];
-    const Chunk& chunk = *probe.chunk;
-    const Block& block = chunk.blocks[probe.block];
-    const uint64_t offset = static_cast<uint64_t>(times[i]) - static_cast<uint64_t>(block.base);
-    if (times[i] <= block.base) {  // before the first span of all
-      probe.in_block = 0;
-    } else if (offset > kPad) {
-      probe.in_block = block.count;
-    } else {
-      probe.in_block = CountBelow(block.offset, static_cast<uint32_t>(offset));
-    }
-    probe.rank = chunk.count_before + block.first + probe.in_block;
-    probe.length = chunk.length_before + block.length_before;
-    probe.partial = 0;
-    if (probe.in_block > 0) {
-      const uint32_t last = probe.in_block - 1;
-      probe.partial = std::min(offset - block.offset[last], block.LengthOf(last));
-      probe.length += block.before[last] + probe.partial;
-    }
-  }
+  for (size_t i = 0; i < times.size(); ++i) probes[i] = ProbeIn(places[i], times[i]);
 }
 
 DisjointRow::Probe DisjointRow::Locate(int64_t time_ns) const {
   Probe probe;
-  size_t hint = 0;
+  Hint hint;
   Locate({&time_ns, 1}, hint, {&probe, 1});
   return probe;
 }

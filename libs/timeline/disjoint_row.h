@@ -72,8 +72,15 @@ class DisjointRow {
   // The span at `rank` (< size()) in order of time.
   RowSpan At(uint64_t rank) const;
 
-  // Places ascending `times`; `chunk_hint` carries the search on from call to call (start with 0).
-  void Locate(std::span<const int64_t> times, size_t& chunk_hint, std::span<Probe> probes) const;
+  // Where the search for ascending times has come to.
+  struct Hint {
+    size_t chunk = 0;
+    uint32_t block = 0;
+  };
+
+  // Places ascending `times`, at most kMaxTimes; `hint` carries the search on from call to call.
+  static constexpr size_t kMaxTimes = 32;
+  void Locate(std::span<const int64_t> times, Hint& hint, std::span<Probe> probes) const;
   Probe Locate(int64_t time_ns) const;
 
   // Number of spans that start at or before `time_ns`.
@@ -104,6 +111,7 @@ class DisjointRow {
   static constexpr uint32_t kBlockSpans = 32;
   static constexpr uint32_t kChunkBlocks = 16;
   static constexpr uint32_t kChunkSpans = kBlockSpans * kChunkBlocks;
+  static constexpr uint64_t kWalkSpans = 4;  // up to so many per time, a walk is faster
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   struct alignas(64) Block {
@@ -112,7 +120,7 @@ class DisjointRow {
     uint64_t length = 0;         // of all spans of the block
     uint32_t first = 0;          // spans in the chunk's earlier blocks
     uint16_t count = 0;
-    uint16_t slots = 0;  // bit s: slot s occurs
+    uint16_t slots = 0;                        // bit s: slot s occurs
     std::array<uint32_t, kBlockSpans> offset;  // start - base; the rest is UINT32_MAX
     std::array<uint32_t, kBlockSpans> before;  // length of the block's earlier spans
     std::array<uint8_t, kBlockSpans> slot;
@@ -122,23 +130,30 @@ class DisjointRow {
     }
   };
 
-  struct Chunk {
+  struct alignas(64) Chunk {
     Chunk() { block_base.fill(std::numeric_limits<int64_t>::max()); }
 
     uint64_t length = 0;
     uint64_t length_before = 0;  // of earlier chunks, as all *_before: set by Commit()
     uint64_t count_before = 0;
+    std::vector<Block> blocks;
     uint32_t count = 0;
     uint32_t first_index = 0;
     uint16_t slots = 0;
     uint8_t stride = 0;  // slots per row of `sums`
     std::array<int64_t, kChunkBlocks> block_base;
-    std::vector<Block> blocks;
-    std::vector<uint64_t> sums;   // row b: length per slot of the blocks before b; one more row
-    std::vector<uint32_t> index;  // of each span; empty where it is first_index, first_index + 1, …
     SlotLengths slot_before = {};
+    std::vector<uint64_t> sums;  // row b: length per slot of the blocks before b; one more row
+    std::vector<uint32_t> index;  // of each span; empty where it is first_index, first_index + 1, …
   };
 
+  void FindBlock(int64_t time_ns, Hint& hint) const;
+  bool HoldsPlace(const Hint& hint, int64_t time_ns) const;
+  void Step(Hint& hint) const;
+  static void Prefetch(const Chunk& chunk, uint32_t block);
+  Probe ProbeIn(const Hint& hint, int64_t time_ns) const;
+  static Probe ProbeAt(const Chunk& chunk, uint32_t block, uint32_t in_block, int64_t time_ns);
+  void Walk(std::span<const int64_t> times, Hint hint, std::span<Probe> probes) const;
   bool Push(Chunk& chunk, const RowSpan& span);
   void PushIndex(Chunk& chunk, uint32_t index);
   void PushBack(const RowSpan& span);

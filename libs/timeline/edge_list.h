@@ -4,8 +4,8 @@
 // That is enough for summed lengths without knowing which start belongs to which end: with F(t) the
 // summed length before t of all spans of a slot,
 //   F(t) = sum over starts < t of (t - start) - sum over ends < t of (t - end).
-// Any depth of overlap costs the same: O(log n), and for ascending times a gallop. Sums are 128-bit:
-// 2^32 edges of 64 bits cannot overflow them.
+// Any depth of overlap costs the same: O(log n), and for ascending times a gallop. Sums are
+// 128-bit: 2^32 edges of 64 bits cannot overflow them.
 //
 // An insertion moves at most a chunk of 512 edges. A reader sees the list as of the last Commit().
 // Thread-compatible.
@@ -17,6 +17,7 @@
 #include <limits>
 #include <vector>
 
+#include "libs/timeline/chunked_keys.h"
 #include "libs/timeline/columns.h"
 #include "libs/timeline/disjoint_row.h"
 
@@ -42,8 +43,8 @@ class EdgeList {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  Edge At(uint64_t rank) const;         // rank < size()
-  uint64_t RankOf(int64_t key) const;   // edges with a lower key
+  Edge At(uint64_t rank) const;           // rank < size()
+  uint64_t RankOf(int64_t key) const;     // edges with a lower key
   uint64_t RankAfter(int64_t key) const;  // edges with this key or a lower one
 
   // The highest rank below `end` whose other edge is later than `time_ns`, or `end` if there is
@@ -55,8 +56,6 @@ class EdgeList {
  private:
   friend class Cursor;
   static constexpr uint32_t kBlockEdges = 32;
-  static constexpr uint32_t kChunkEdges = 512;
-  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   struct SlotSum {
     Wide key_sum = 0;
@@ -64,29 +63,26 @@ class EdgeList {
   };
 
   struct Chunk {
+    Chunk SplitOff(size_t at);
+
     std::vector<int64_t> key;
     std::vector<int64_t> other;
     std::vector<uint32_t> index;
     std::vector<uint8_t> slot;
-    // Set by Commit():
-    std::vector<int64_t> latest_other;  // per block
-    std::vector<SlotSum> sums;          // row b: the chunk's blocks before b
-    std::array<SlotSum, kMaxSlots> before;
-    uint64_t count_before = 0;
-    int64_t latest = std::numeric_limits<int64_t>::min();
     bool stale = true;
+    // Set by Commit():
+    uint64_t count_before = 0;
+    int64_t latest = 0;                 // other edge
+    std::vector<int64_t> latest_other;  // per block
+    std::vector<SlotSum> sums;          // row b: the chunk's blocks before b; one more row
+    std::vector<SlotSum> before;        // earlier chunks
   };
 
-  size_t ChunkFor(int64_t key) const;
-  void Split(size_t chunk);
   void Summarize(Chunk& chunk) const;
-  static void AddTo(SlotSum& sum, int64_t key);
 
   size_t size_ = 0;
   size_t slot_count_ = 0;
-  std::vector<Chunk> chunks_;
-  std::vector<int64_t> heads_;  // first key of each chunk
-  size_t stale_from_ = kNone;   // chunks from here on have old sums
+  ChunkedKeys<Chunk> chunks_;
 };
 
 // Walks a committed list in ascending time.
@@ -97,13 +93,13 @@ class EdgeList::Cursor {
   // Places the cursor at `time_ns`, no earlier than at the last call. Returns the edges before it.
   uint64_t Seek(int64_t time_ns);
 
-  // Adds sign * sum over the edges before the cursor of (time_ns - key), per slot.
+  // Adds sign * sum over the edges before the cursor of (time_ns - key), per slot. Requires more
+  // than one slot.
   void AddLengths(int64_t time_ns, int sign, WideSlotLengths& lengths) const;
 
  private:
   const EdgeList* list_;
-  size_t chunk_ = 0;
-  size_t in_chunk_ = 0;
+  ChunkedKeys<Chunk>::Place place_;
 };
 
 }  // namespace nanolane::timeline

@@ -10,7 +10,8 @@
 
 namespace nanolane::timeline {
 
-// Number of elements of `sorted` below `value`, given that those before `from` are. O(log distance).
+// Number of elements of `sorted` below `value`, given that those before `from` are. O(log
+// distance).
 inline size_t GallopToFirstNotBelow(std::span<const int64_t> sorted, size_t from, int64_t value) {
   size_t step = 1;
   size_t high = from;
@@ -21,8 +22,8 @@ inline size_t GallopToFirstNotBelow(std::span<const int64_t> sorted, size_t from
   }
   const auto begin = sorted.begin();
   const auto end = begin + static_cast<ptrdiff_t>(std::min(high, sorted.size()));
-  return static_cast<size_t>(
-      std::lower_bound(begin + static_cast<ptrdiff_t>(from), end, value) - begin);
+  return static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(from), end, value) -
+                             begin);
 }
 
 // Index of the last element below `value`, or 0 if none is; `from` is an earlier such index.

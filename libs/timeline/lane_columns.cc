@@ -13,11 +13,10 @@ namespace {
 using trace::Category;
 using Probe = DisjointRow::Probe;
 
-constexpr size_t kBatch = 32;
+constexpr size_t kBatch = DisjointRow::kMaxTimes;
 
 uint32_t SaturatedCount(uint64_t count) {
-  return static_cast<uint32_t>(
-      std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
+  return static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
 }
 
 int64_t SaturatedLength(uint64_t length) {
@@ -134,7 +133,8 @@ class RowSweep {
   }
 
  private:
-  std::array<SlotLengths, 2> before_;  // what each slot covers before an edge, by its number's parity
+  std::array<SlotLengths, 2>
+      before_;  // what each slot covers before an edge, by its number's parity
   size_t known_edge_ = std::numeric_limits<size_t>::max();  // the latest edge there
 };
 
@@ -242,8 +242,8 @@ class ColumnFiller {
   std::array<int64_t, kBatch + 1> times_;
   std::array<Probes, LaneRep::kMaxRows> rows_;
   Probes runs_;
-  std::array<size_t, LaneRep::kMaxRows> hints_ = {};
-  size_t runs_hint_ = 0;
+  std::array<DisjointRow::Hint, LaneRep::kMaxRows> hints_;
+  DisjointRow::Hint runs_hint_;
   std::array<RowSweep, LaneRep::kMaxRows> sweeps_;
   OverlapSweep overlaps_;
 };

@@ -24,8 +24,7 @@ bool Better(const Candidate& a, const Candidate& b) {
 
 class Search {
  public:
-  Search(const LaneRep& rep, int64_t time_ns)
-      : rep_(rep), time_ns_(time_ns) {}
+  Search(const LaneRep& rep, int64_t time_ns) : rep_(rep), time_ns_(time_ns) {}
 
   std::optional<size_t> Find(int64_t slop_ns) {
     ConsiderRunning();
@@ -74,8 +73,8 @@ class Search {
     }
   }
 
-  // The two below hold where nothing runs: what has started has ended. Instants inside a span of the
-  // row need no look, for that span's edge is nearer.
+  // The two below hold where nothing runs: what has started has ended. Instants inside a span of
+  // the row need no look, for that span's edge is nearer.
 
   void ConsiderEarlier() {
     const auto consider = [this](int64_t start_ns, int64_t end_ns, uint32_t index) {

@@ -152,7 +152,8 @@ size_t LaneIndex::Count(const Window& window) const {
   }
   // Overlapping spans that start before the window's end, less those that end by its start.
   count += rep.overlap_starts.RankOf(window.end_ns) - rep.overlap_ends.RankAfter(window.start_ns);
-  count += rep.overlap_instants.RankOf(window.end_ns) - rep.overlap_instants.RankOf(window.start_ns);
+  count +=
+      rep.overlap_instants.RankOf(window.end_ns) - rep.overlap_instants.RankOf(window.start_ns);
   return static_cast<size_t>(count);
 }
 

@@ -1,9 +1,9 @@
 // Level of detail of one lane of spans: exact answers per pixel column, at any zoom, without
 // touching each event.
 //
-// Events are appended in blocks as they stream in, in any order (in order of time is fastest). Spans
-// may overlap, touch, have zero or negative duration (negative counts as zero) and equal starts; an
-// end beyond int64 is held at int64's greatest value. Inside:
+// Events are appended in blocks as they stream in, in any order (in order of time is fastest).
+// Spans may overlap, touch, have zero or negative duration (negative counts as zero) and equal
+// starts; an end beyond int64 is held at int64's greatest value. Inside:
 //
 //   row       the events that overlap none that came before: disjoint, packed, with prefix sums of
 //             durations per category. A stream's kernels are nearly all here.

@@ -21,10 +21,9 @@ class LaneOracle {
     for (size_t i = 0; i < batch.start_ns.size(); ++i) {
       const int64_t start = batch.start_ns[i];
       const Wide end = Wide{start} + std::max<int64_t>(batch.duration_ns[i], 0);
-      events_.push_back({start,
-                         static_cast<int64_t>(
-                             std::min<Wide>(end, std::numeric_limits<int64_t>::max())),
-                         batch.category[i]});
+      events_.push_back(
+          {start, static_cast<int64_t>(std::min<Wide>(end, std::numeric_limits<int64_t>::max())),
+           batch.category[i]});
     }
   }
 
@@ -67,16 +66,18 @@ class LaneOracle {
     bool best_runs = false;
     for (size_t i = 0; i < events_.size(); ++i) {
       const Event& e = events_[i];
-      const bool runs = e.start <= time_ns && (time_ns < e.end || (e.instant() && e.end == time_ns));
-      const Wide distance = runs ? 0
+      const bool runs =
+          e.start <= time_ns && (time_ns < e.end || (e.instant() && e.end == time_ns));
+      const Wide distance = runs                ? 0
                             : e.start > time_ns ? Wide{e.start} - time_ns
                                                 : Wide{time_ns} - e.end;
       if (!runs && distance > slop_ns) continue;
       if (best) {
         const Event& other = events_[*best];
-        if (best_runs != runs ? best_runs : distance != best_distance ? distance > best_distance
-                               : e.start != other.start ? e.start < other.start
-                                                        : e.end > other.end) {
+        if (best_runs != runs           ? best_runs
+            : distance != best_distance ? distance > best_distance
+            : e.start != other.start    ? e.start < other.start
+                                        : e.end > other.end) {
           continue;
         }
       }
@@ -110,7 +111,8 @@ class LaneOracle {
       int best = -1;
       for (int i = 0; i < trace::kCategoryCount; ++i) {
         if ((present >> i & 1U) == 0) continue;
-        if (best < 0 || length[static_cast<size_t>(i)] > length[static_cast<size_t>(best)]) best = i;
+        if (best < 0 || length[static_cast<size_t>(i)] > length[static_cast<size_t>(best)])
+          best = i;
       }
       return static_cast<trace::Category>(best);
     }
@@ -125,8 +127,8 @@ class LaneOracle {
                     std::vector<PixelColumn>& columns, std::vector<Tally>& tallies) {
     const size_t width = columns.size();
     // The columns whose left edge is at or before the end, from the one before the start on.
-    size_t i = static_cast<size_t>(
-        std::lower_bound(edges.begin(), edges.end() - 1, event.start) - edges.begin());
+    size_t i = static_cast<size_t>(std::lower_bound(edges.begin(), edges.end() - 1, event.start) -
+                                   edges.begin());
     if (i > 0) --i;
     for (; i < width && edges[i] <= event.end; ++i) {
       // A column without extent answers for the nanosecond at its left edge.
@@ -139,8 +141,7 @@ class LaneOracle {
       columns[i].starts += starts ? 1U : 0U;
       columns[i].present = true;
       columns[i].edge_covered |= runs_at_edge && edges[i] == edges[i + 1];
-      const Wide clipped =
-          std::min<Wide>(event.end, right) - std::max<Wide>(event.start, left);
+      const Wide clipped = std::min<Wide>(event.end, right) - std::max<Wide>(event.start, left);
       tallies[i].length[static_cast<size_t>(event.category)] += clipped;
       tallies[i].present |= 1U << static_cast<unsigned>(event.category);
     }

@@ -78,7 +78,8 @@ LaneEvents Stream(LaneMaker& make, size_t events) {
 }
 
 LaneEvents EqualStarts(LaneMaker& make, size_t events) {
-  return Repeat(events, [&](LaneEvents& lane) { lane.Add(1'000, make.Int(0, 200), make.AnyOf(5)); });
+  return Repeat(events,
+                [&](LaneEvents& lane) { lane.Add(1'000, make.Int(0, 200), make.AnyOf(5)); });
 }
 
 LaneEvents EqualSpans(LaneMaker& make, size_t events) {
@@ -121,9 +122,8 @@ LaneEvents Nested(LaneMaker& make, size_t events) {
 }
 
 LaneEvents Crowded(LaneMaker& make, size_t events) {
-  return Repeat(events, [&](LaneEvents& lane) {
-    lane.Add(make.Int(0, 60), make.Int(-2, 8), make.AnyOf(4));
-  });
+  return Repeat(
+      events, [&](LaneEvents& lane) { lane.Add(make.Int(0, 60), make.Int(-2, 8), make.AnyOf(4)); });
 }
 
 LaneEvents Instants(LaneMaker& make, size_t events) {
@@ -209,8 +209,7 @@ void RunRandomLane(LaneMaker& make, const LaneEvents& events, int windows) {
   Pair lane;
   const int64_t largest = make.OneIn(3) ? 5 : static_cast<int64_t>(events.size()) + 1;
   for (size_t done = 0; done < events.size();) {
-    const size_t count =
-        std::min(events.size() - done, static_cast<size_t>(make.Int(0, largest)));
+    const size_t count = std::min(events.size() - done, static_cast<size_t>(make.Int(0, largest)));
     lane.Append(events.Batch(done, count));
     done += count;
     if (make.OneIn(10)) RequireEqual(lane, AnyWindow(make, events), AnyWidth(make));
@@ -237,8 +236,7 @@ TEST_CASE("columns equal the oracle for small lanes of every shape and order of 
       for (uint64_t seed = 0; seed < 60; ++seed) {
         CAPTURE(seed);
         LaneMaker make(seed * 100 + shape);
-        const LaneEvents events =
-            kShapes[shape].make(make, static_cast<size_t>(make.Int(0, 120)));
+        const LaneEvents events = kShapes[shape].make(make, static_cast<size_t>(make.Int(0, 120)));
         RunRandomLane(make, events.Reordered(AnyOrder(make, events.size())), 20);
       }
     }

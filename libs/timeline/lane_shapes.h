@@ -1,4 +1,5 @@
-// Lanes of events for tests and benchmarks: like those that real streams have, and adversarial ones.
+// Lanes of events for tests and benchmarks: like those that real streams have, and adversarial
+// ones.
 #pragma once
 
 #include <algorithm>
@@ -87,7 +88,8 @@ class LaneMaker {
       const bool instant = options.instant_one_in > 0 && OneIn(options.instant_one_in);
       const int64_t duration = instant ? 0 : Int(1, options.longest_ns);
       const bool overlap = options.overlap_one_in > 0 && OneIn(options.overlap_one_in);
-      now += overlap ? -std::min<int64_t>(Int(1, 2'000), last_duration_) : Int(0, options.longest_gap_ns);
+      now += overlap ? -std::min<int64_t>(Int(1, 2'000), last_duration_)
+                     : Int(0, options.longest_gap_ns);
       if (!events.start_ns.empty()) now = std::max(now, events.start_ns.back());
       events.Add(now, duration, AnyOf(options.categories));
       now += duration;
