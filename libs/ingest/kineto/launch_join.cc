@@ -33,96 +33,35 @@ std::pair<ProcessIndex, uint64_t> Most(const absl::flat_hash_map<ProcessIndex, u
 
 }  // namespace
 
-void LaunchJoin::TakeCall(const CallRecord& call, int64_t record_start_ns) {
-  const ProcessIndex process = contents_.threads[call.thread].process;
-  const Candidate taken = {
-      .process = process, .call = call, .before = call.start_ns <= record_start_ns};
-  for (Candidate& known : group_) {
-    if (known.process != process) continue;
-    // Of nested calls with one id the outer one is the launch.
-    const bool nested = known.call.thread == call.thread &&
-                        call.start_ns < known.call.start_ns + known.call.duration_ns;
-    if (taken.before && !nested) known = taken;
-    return;
-  }
-  group_.push_back(taken);
-}
-
 template <typename Visit>
-absl::Status LaunchJoin::ForEachRecord(Visit visit) {
+absl::Status LaunchJoin::ForEachId(LaunchMatch& match, Visit visit) {
   CallSorter::Reader calls(*contents_.calls);
   DeviceSorter::Reader records(*contents_.devices);
-  uint64_t group_id = 0;
-  group_.clear();
-  for (; records.Peek() != nullptr; records.Pop()) {
-    const DeviceRecord& record = *records.Peek();
-    if (record.correlation != group_id) {
-      group_id = record.correlation;
-      group_.clear();
+  while (records.Peek() != nullptr) {
+    const uint64_t id = records.Peek()->correlation;
+    match.Clear();
+    for (; calls.Peek() != nullptr && calls.Peek()->correlation <= id; calls.Pop()) {
+      if (calls.Peek()->correlation == id) match.AddCall(*calls.Peek());
     }
-    // Calls in front of the record; a later one only for a process that has none.
-    while (calls.Peek() != nullptr && calls.Peek()->correlation <= group_id &&
-           (calls.Peek()->correlation < group_id || calls.Peek()->start_ns <= record.start_ns ||
-            group_.empty())) {
-      if (calls.Peek()->correlation == group_id) TakeCall(*calls.Peek(), record.start_ns);
-      calls.Pop();
-    }
-    candidates_.clear();
-    if (group_id != 0) {
-      for (Candidate& candidate : group_) {
-        candidate.before = candidate.call.start_ns <= record.start_ns;
-        candidates_.push_back(candidate);
+    for (; records.Peek() != nullptr && records.Peek()->correlation == id; records.Pop()) {
+      match.AddRecord(*records.Peek());
+      if (match.size() == LaunchMatch::kMaxRecords) {
+        visit();
+        match.ClearRecords();
       }
     }
-    if (!OneProcess()) NarrowCandidates(record);
-    visit(record);
+    if (match.size() > 0) visit();
   }
   RETURN_IF_ERROR(calls.status());
   return records.status();
 }
 
-template <typename Keep>
-void LaunchJoin::NarrowTo(Keep keep) {
-  if (std::none_of(candidates_.begin(), candidates_.end(), keep)) return;
-  std::erase_if(candidates_, [&keep](const Candidate& candidate) { return !keep(candidate); });
-}
-
-void LaunchJoin::NarrowCandidates(const DeviceRecord& record) {
-  std::erase_if(candidates_, [&record](const Candidate& candidate) {
-    return candidate.call.start_ns > record.start_ns + kClockSkewNs;
-  });
-  NarrowTo([](const Candidate& candidate) { return candidate.before; });
-  const EventKind kind = contents_.ops[record.op].kind;
-  NarrowTo([this, kind](const Candidate& candidate) {
-    return CanLaunch(contents_.names.Text(candidate.call.name), kind);
-  });
-  if (record.external_id != 0) {
-    NarrowTo([&record](const Candidate& candidate) {
-      return candidate.call.external_id == record.external_id;
-    });
-  }
-}
-
-void LaunchJoin::Vote(const DeviceRecord& record) {
-  if (candidates_.size() != 1) return;
-  ++votes_[places_[record.lane].front()][candidates_.front().process];
-}
-
-const LaunchJoin::Candidate* LaunchJoin::Choose(const DeviceRecord& record) const {
-  if (candidates_.empty()) return nullptr;
-  if (candidates_.size() == 1) return &candidates_.front();
+ProcessIndex LaunchJoin::OwnerOfStream(const DeviceRecord& record) const {
   const Tally& votes = votes_[places_[record.lane].front()];
   uint64_t all = 0;
   for (const auto& [process, count] : votes) all += count;
   const auto [elected, count] = Most(votes);
-  const Candidate* nearest = nullptr;
-  for (const Candidate& candidate : candidates_) {
-    if (candidate.process == elected && count * kVotesOf >= all * kVotesFor) return &candidate;
-    if (nearest == nullptr || candidate.call.start_ns > nearest->call.start_ns) {
-      nearest = &candidate;
-    }
-  }
-  return nearest;
+  return count * kVotesOf >= all * kVotesFor ? elected : kNoIndex;
 }
 
 void LaunchJoin::CountLaunch(const DeviceRecord& record, ProcessIndex process) {
@@ -137,7 +76,7 @@ ProcessIndex LaunchJoin::OwnerWithoutLaunch(const DeviceRecord& record) const {
   return fallback_;
 }
 
-void LaunchJoin::Emit(const DeviceRecord& record, const Candidate* launch) {
+void LaunchJoin::Emit(const DeviceRecord& record, const CallRecord* launch) {
   JoinedRecord joined = {.device = record,
                          .process = kNoIndex,
                          .thread = kNoIndex,
@@ -146,13 +85,13 @@ void LaunchJoin::Emit(const DeviceRecord& record, const Candidate* launch) {
                          .launch_start_ns = trace::kNoTime,
                          .launch_duration_ns = 0};
   if (launch != nullptr) {
-    joined.process = launch->process;
-    joined.thread = launch->call.thread;
-    joined.call = launch->call.call;
-    joined.call_name = launch->call.name;
-    joined.launch_start_ns = launch->call.start_ns;
-    joined.launch_duration_ns = launch->call.duration_ns;
-    launching_[launch->call.call] = true;
+    joined.process = contents_.threads[launch->thread].process;
+    joined.thread = launch->thread;
+    joined.call = launch->call;
+    joined.call_name = launch->name;
+    joined.launch_start_ns = launch->start_ns;
+    joined.launch_duration_ns = launch->duration_ns;
+    launching_[launch->call] = true;
   } else {
     joined.process = OneProcess() ? fallback_ : OwnerWithoutLaunch(record);
   }
@@ -220,15 +159,32 @@ absl::Status LaunchJoin::Run() {
   RETURN_IF_ERROR(contents_.devices->End());
   launching_.assign(contents_.call_count, false);
   FindCallers();
+  LaunchMatch match(contents_, !OneProcess());
+  const auto owner = [this](const DeviceRecord& record) { return OwnerOfStream(record); };
   if (!OneProcess()) {
     FindPlaces();
-    RETURN_IF_ERROR(ForEachRecord([this](const DeviceRecord& record) { Vote(record); }));
-    RETURN_IF_ERROR(ForEachRecord([this](const DeviceRecord& record) {
-      if (const Candidate* launch = Choose(record)) CountLaunch(record, launch->process);
+    RETURN_IF_ERROR(ForEachId(match, [&] {
+      match.Settle();
+      for (size_t i = 0; i < match.size(); ++i) {
+        const CallRecord* launch = match.LaunchOf(i);
+        if (launch == nullptr) continue;
+        ++votes_[places_[match.Record(i).lane].front()][match.ProcessOf(*launch)];
+      }
+    }));
+    RETURN_IF_ERROR(ForEachId(match, [&] {
+      match.Settle();
+      match.Decide(owner);
+      for (size_t i = 0; i < match.size(); ++i) {
+        const CallRecord* launch = match.LaunchOf(i);
+        if (launch != nullptr) CountLaunch(match.Record(i), match.ProcessOf(*launch));
+      }
     }));
   }
-  RETURN_IF_ERROR(
-      ForEachRecord([this](const DeviceRecord& record) { Emit(record, Choose(record)); }));
+  RETURN_IF_ERROR(ForEachId(match, [&] {
+    match.Settle();
+    match.Decide(owner);
+    for (size_t i = 0; i < match.size(); ++i) Emit(match.Record(i), match.LaunchOf(i));
+  }));
   RETURN_IF_ERROR(CountLonelyLaunches());
   contents_.calls.reset();
   contents_.devices.reset();

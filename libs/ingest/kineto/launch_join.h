@@ -1,12 +1,9 @@
-// Which call launched which device work, and so which process the work belongs to.
+// Joins device work to the calls that launched it, and so to processes.
 //
-// Calls and device records are merged in order of their correlation id. Within one process the
-// launch is the last call with the record's id that does not start after it (many records may share
-// one call: graph replay). Files merged of several processes have colliding ids. There a process is
-// a candidate if such a call of it exists; candidates whose call cannot launch that kind of work,
-// or names another operator ("External id"), fall away while others are left. A record with one
-// candidate votes for it on its (device, context, stream). A record with several goes to the
-// process that has nearly all votes there, else to the one whose call is nearest before it.
+// Calls and device records are merged in order of their correlation id, and matched id by id
+// (launch_match.h). Where the file holds several processes, records that have one possible launch
+// vote for its process on their (device, context, stream); a process with nearly all votes owns the
+// stream, which settles collisions of ids there.
 //
 // Device work without a launch goes to the process that launched most on its (device, context,
 // stream), else on its (device, stream), else on its device, else anywhere; where the file has no
@@ -24,6 +21,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "libs/ingest/kineto/launch_match.h"
 #include "libs/ingest/kineto/trace_contents.h"
 
 namespace nanolane::ingest::kineto {
@@ -41,30 +39,21 @@ class LaunchJoin {
   std::vector<bool> TakeLaunching() { return std::move(launching_); }
 
  private:
-  // The best call of one process for the record in hand.
-  struct Candidate {
-    ProcessIndex process = 0;
-    CallRecord call = {};
-    bool before = false;  // starts no later than the record
-  };
-  // Who launched how much on a lane or device.
+  // Who launched how much, or has how many votes.
   using Tally = absl::flat_hash_map<ProcessIndex, uint64_t>;
 
+  // Calls visit(match) for each correlation id with device records, whose calls are in `match` too.
   template <typename Visit>
-  absl::Status ForEachRecord(Visit visit);
-  void TakeCall(const CallRecord& call, int64_t record_start_ns);
-  void NarrowCandidates(const DeviceRecord& record);
-  template <typename Keep>
-  void NarrowTo(Keep keep);
-  const Candidate* Choose(const DeviceRecord& record) const;
-  void Vote(const DeviceRecord& record);
-  void CountLaunch(const DeviceRecord& record, ProcessIndex process);
-  ProcessIndex OwnerWithoutLaunch(const DeviceRecord& record) const;
-  void Emit(const DeviceRecord& record, const Candidate* launch);
-  absl::Status CountLonelyLaunches();
+  absl::Status ForEachId(LaunchMatch& match, Visit visit);
+
   void FindCallers();
   void FindPlaces();
   ProcessIndex ProcessWithoutCalls();
+  ProcessIndex OwnerOfStream(const DeviceRecord& record) const;
+  ProcessIndex OwnerWithoutLaunch(const DeviceRecord& record) const;
+  void CountLaunch(const DeviceRecord& record, ProcessIndex process);
+  void Emit(const DeviceRecord& record, const CallRecord* launch);
+  absl::Status CountLonelyLaunches();
   bool OneProcess() const { return calling_processes_ <= 1; }
 
   TraceContents& contents_;
@@ -72,11 +61,6 @@ class LaunchJoin {
   std::vector<bool> launching_;
   size_t calling_processes_ = 0;
   ProcessIndex fallback_ = kNoIndex;  // owner of work that nothing else tells the owner of
-
-  // Calls of the correlation id in hand, one for each process.
-  std::vector<Candidate> group_;
-  // Those that may have launched the record in hand.
-  std::vector<Candidate> candidates_;
 
   // By lane index: where what is counted stands, from the narrowest place to the widest. Lanes of
   // one (device, context, stream) share the first, of one (device, stream) the second, of one
