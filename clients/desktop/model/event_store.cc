@@ -1,0 +1,54 @@
+#include "clients/desktop/model/event_store.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "clients/desktop/model/wide_math.h"
+#include "libs/base/status_macros.h"
+#include "libs/trace/block_codec.h"
+
+namespace nanolane::desktop {
+
+void EventStore::Append(Block block) {
+  blocks_.push_back({size(), block.dictionary, std::move(block.packed)});
+  start_ns_.insert(start_ns_.end(), block.start_ns.begin(), block.start_ns.end());
+  duration_ns_.insert(duration_ns_.end(), block.duration_ns.begin(), block.duration_ns.end());
+  name_.insert(name_.end(), block.name.begin(), block.name.end());
+  category_.insert(category_.end(), block.category.begin(), block.category.end());
+}
+
+int64_t EventStore::end_ns(size_t event) const {
+  const int64_t duration = std::max<int64_t>(duration_ns_[event], 0);
+  return ClampToInt64(static_cast<Wide>(start_ns_[event]) + duration);
+}
+
+absl::StatusOr<FullEvent> EventStore::At(size_t event) const {
+  if (event >= size()) return absl::OutOfRangeError("no such event");
+  const auto after = std::upper_bound(
+      blocks_.begin(), blocks_.end(), event,
+      [](size_t wanted, const PackedBlock& block) { return wanted < block.first; });
+  const auto block = std::prev(after);
+  const auto index = static_cast<size_t>(block - blocks_.begin());
+  auto kept = std::find_if(unpacked_.begin(), unpacked_.end(),
+                           [index](const Unpacked& unpacked) { return unpacked.block == index; });
+  if (kept == unpacked_.end()) {
+    Unpacked fresh{.block = index, .columns = {}};
+    RETURN_IF_ERROR(trace::DecodeBlock(block->bytes, trace::ColumnSet::All(), fresh.columns));
+    if (unpacked_.size() == kUnpackedBlocks) unpacked_.pop_back();
+    unpacked_.push_front(std::move(fresh));
+  } else {
+    unpacked_.splice(unpacked_.begin(), unpacked_, kept);
+  }
+  const trace::EventColumns& columns = unpacked_.front().columns;
+  if (event - block->first >= columns.size()) return absl::DataLossError("block too short");
+  return FullEvent{columns.At(event - block->first), block->dictionary};
+}
+
+size_t EventStore::MemoryBytes() const {
+  size_t bytes = start_ns_.capacity() * sizeof(int64_t) + duration_ns_.capacity() * sizeof(int64_t) +
+                 name_.capacity() * sizeof(NameId) + category_.capacity() * sizeof(trace::Category);
+  for (const PackedBlock& block : blocks_) bytes += sizeof(block) + block.bytes.capacity();
+  return bytes;
+}
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,73 @@
+// The events of one lane in the order in which they came: hot columns (start, duration, name,
+// category) open, everything else in the blocks as they were sent (about 7 bytes an event), unpacked
+// when somebody asks for one event. The few blocks unpacked last are kept.
+//
+// Thread-compatible.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "clients/desktop/model/name_table.h"
+#include "libs/trace/event_columns.h"
+#include "libs/trace/kinds.h"
+
+namespace nanolane::desktop {
+
+// An event and where its dictionary ids belong.
+struct FullEvent {
+  trace::Event event;
+  uint32_t dictionary = 0;  // index of the model's dictionaries
+};
+
+class EventStore {
+ public:
+  static constexpr size_t kUnpackedBlocks = 8;
+
+  // A block's events; the spans are parallel. `packed` decodes to as many.
+  struct Block {
+    uint32_t dictionary = 0;
+    std::string packed;
+    std::vector<int64_t> start_ns;
+    std::vector<int64_t> duration_ns;
+    std::vector<NameId> name;
+    std::vector<trace::Category> category;
+  };
+  void Append(Block block);
+
+  size_t size() const { return start_ns_.size(); }
+  int64_t start_ns(size_t event) const { return start_ns_[event]; }
+  int64_t duration_ns(size_t event) const { return duration_ns_[event]; }
+  int64_t end_ns(size_t event) const;  // saturated; never before the start
+  NameId name(size_t event) const { return name_[event]; }
+  trace::Category category(size_t event) const { return category_[event]; }
+
+  // All columns of one event: O(log blocks), and the unpacking of its block unless that is kept.
+  absl::StatusOr<FullEvent> At(size_t event) const;
+
+  size_t MemoryBytes() const;
+
+ private:
+  struct PackedBlock {
+    size_t first = 0;  // event
+    uint32_t dictionary = 0;
+    std::string bytes;
+  };
+  struct Unpacked {
+    size_t block = 0;
+    trace::EventColumns columns;
+  };
+
+  std::vector<int64_t> start_ns_;
+  std::vector<int64_t> duration_ns_;
+  std::vector<NameId> name_;
+  std::vector<trace::Category> category_;
+  std::vector<PackedBlock> blocks_;
+  mutable std::list<Unpacked> unpacked_;  // last used first
+};
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,17 @@
+// The window that shows "everything" usefully: what "fit" and the opening view use.
+//
+// One event far away from the rest (a zero among epoch times, a warm-up hours earlier) would leave
+// the rest in a single pixel. So the fit is the whole extent only where the bulk of the events (all
+// but half a percent at each end) takes at least an eighth of it; else it is the bulk and whatever
+// lies within one more width of it.
+#pragma once
+
+#include "clients/desktop/model/timeline_model.h"
+
+namespace nanolane::desktop {
+
+// With 2 % of room at each side. While the stream is still coming: the extent that the sessions
+// announced. O(events) when complete; for opening and for the fit key, not for every frame.
+timeline::Window UsefulWindow(const TimelineModel& model);
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,84 @@
+// What the viewer knows of sessions and lanes before it has any event, and the messages in which
+// the loader hands over what it reads. No protobuf: the loader converts, the model and the views
+// know these types alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "libs/trace/dictionary.h"
+#include "libs/trace/event_columns.h"
+#include "libs/trace/model.h"
+
+namespace nanolane::desktop {
+
+struct GpuFacts {
+  int32_t index = -1;
+  std::string uuid;
+  std::string name;           // "NVIDIA H200"; empty: not known
+  uint64_t memory_bytes = 0;  // 0: not known
+};
+
+struct SessionFacts {
+  std::string id;
+  std::string project;
+  std::string host;
+  std::string executable;
+  std::vector<std::string> command_line;
+  std::string source;  // "capture", "import:FILE"
+  uint64_t pid = 0;
+  std::vector<GpuFacts> gpus;
+  int64_t start_ns = 0;  // first event's start: where times shown to people count from
+  int64_t end_ns = 0;
+  uint64_t events = 0;
+  int64_t unix_offset_ns = 0;
+  bool unix_offset_known = false;
+  bool ended = false;
+  std::vector<trace::Loss> losses;
+  std::vector<trace::Loss> left_out;
+};
+
+struct LaneFacts {
+  uint32_t session = 0;  // index into the stream's sessions
+  trace::LaneId id = 0;  // in the session
+  trace::Lane lane;
+  std::string label;
+  uint64_t events = 0;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// First message of a stream.
+struct StreamOpened {
+  std::vector<SessionFacts> sessions;
+  std::vector<LaneFacts> lanes;
+  uint64_t expected_events = 0;
+};
+
+// Dictionary entries that later blocks need.
+struct DictionaryEntries {
+  uint32_t session = 0;
+  uint64_t epoch = 0;
+  trace::DictionaryDelta delta;
+};
+
+// Events of one lane: the timeline's columns decoded, the rest still packed.
+struct BlockArrived {
+  uint32_t session = 0;
+  trace::LaneId lane = 0;
+  uint64_t epoch = 0;
+  trace::EventColumns columns;  // op, start, duration; levels for memory lanes
+  std::string packed;           // the block itself, for what a tooltip asks later
+};
+
+// Last message: everything was sent (OK), or why not.
+struct StreamEnded {
+  absl::Status status;
+};
+
+using LoaderMessage = std::variant<StreamOpened, DictionaryEntries, BlockArrived, StreamEnded>;
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,79 @@
+// Reads one timeline from the query service on a thread of its own: picks the session, opens the
+// stream, decodes blocks, and hands over messages through a bounded queue.
+//
+// When the queue is full the thread waits, which stops its reads, which slows its stream on the
+// server: a viewer that cannot keep up costs nobody memory. Errors are the last message
+// (StreamEnded), never a log line or a missing one. Destroying the loader cancels the call and joins
+// the thread; nothing is posted after that.
+//
+// Thread-compatible: Take() and the destructor belong to one thread (the UI's).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "clients/desktop/model/session_facts.h"
+#include "grpcpp/grpcpp.h"
+#include "libs/base/bounded_queue.h"
+#include "libs/base/mutex.h"
+#include "libs/base/time_text.h"
+#include "nanolane/query/v1/query.grpc.pb.h"
+
+namespace nanolane::desktop {
+
+struct LoaderOptions {
+  std::string server;   // as a person wrote it, for messages
+  std::string session;  // an id or the first digits of one; empty: the newest
+  // Only what overlaps this, counted from the session's start; nothing: everything.
+  std::optional<base::TimeRange> range;
+  // Called after each message is queued, on the loader's thread: wakes the UI.
+  std::function<void()> on_message = [] {};
+};
+
+class TimelineLoader {
+ public:
+  static constexpr size_t kQueuedMessages = 64;
+
+  TimelineLoader(std::shared_ptr<grpc::Channel> channel, LoaderOptions options);
+  ~TimelineLoader();
+  TimelineLoader(const TimelineLoader&) = delete;
+  TimelineLoader& operator=(const TimelineLoader&) = delete;
+
+  // The next message, if there is one now. Never blocks.
+  std::optional<LoaderMessage> Take() { return queue_.TryPop(); }
+  // The next message; blocks until there is one. Nothing: StreamEnded was taken.
+  std::optional<LoaderMessage> Wait() { return queue_.Pop(); }
+
+ private:
+  using Stub = query::v1::QueryService::Stub;
+
+  void Run();
+  absl::Status Load();
+  absl::StatusOr<trace::v1::SessionSummary> PickSession();
+  absl::Status Forward(const query::v1::StreamTimelineResponse& response);
+  absl::Status ForwardBlocks(const query::v1::BlockChunk& chunk);
+  absl::Status Post(LoaderMessage message);
+  absl::Status FromGrpc(const grpc::Status& status) const;
+  // The context that the destructor may cancel; CANCELLED when it already has.
+  absl::StatusOr<std::unique_ptr<grpc::ClientContext>> Begin();
+  void Done();
+
+  const LoaderOptions options_;
+  const std::unique_ptr<Stub> stub_;
+  base::BoundedQueue<LoaderMessage> queue_{kQueuedMessages};
+  std::vector<bool> memory_lane_;  // by lane id of the one session; loader's thread only
+  base::Mutex mutex_;
+  grpc::ClientContext* call_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: starts when everything else stands
+};
+
+// A channel to `server` ("HOST:PORT"), with room for the largest block chunk.
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& server);
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,138 @@
+#include "clients/desktop/model/timeline_model.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "libs/base/status_macros.h"
+
+namespace nanolane::desktop {
+
+TimelineModel::TimelineModel() = default;
+
+void TimelineModel::Apply(LoaderMessage message) {
+  if (phase_ == Phase::kFailed) return;
+  ++version_;
+  const absl::Status status = std::visit(
+      [this](auto&& payload) -> absl::Status {
+        using T = std::decay_t<decltype(payload)>;
+        if constexpr (std::is_same_v<T, StreamOpened>) return Open(std::move(payload));
+        if constexpr (std::is_same_v<T, DictionaryEntries>) return Add(payload);
+        if constexpr (std::is_same_v<T, BlockArrived>) return Add(std::move(payload));
+        if constexpr (std::is_same_v<T, StreamEnded>) return End(payload);
+      },
+      std::move(message));
+  if (!status.ok()) {
+    phase_ = Phase::kFailed;
+    status_ = status;
+  }
+}
+
+absl::Status TimelineModel::Open(StreamOpened opened) {
+  phase_ = Phase::kLoading;
+  expected_ = opened.expected_events;
+  sessions_ = std::move(opened.sessions);
+  ++shape_version_;
+  for (LaneFacts& facts : opened.lanes) {
+    lane_of_id_[{facts.session, facts.id}] = lanes_.size();
+    auto lane = std::make_unique<LaneModel>();
+    lane->rows = LaneRows(facts.lane.kind);
+    lane->facts = std::move(facts);
+    lanes_.push_back(std::move(lane));
+  }
+  bool first = true;
+  for (const SessionFacts& session : sessions_) {
+    if (session.events == 0) continue;
+    extent_.start_ns = first ? session.start_ns : std::min(extent_.start_ns, session.start_ns);
+    extent_.end_ns = first ? session.end_ns : std::max(extent_.end_ns, session.end_ns);
+    first = false;
+  }
+  return absl::OkStatus();
+}
+
+uint32_t TimelineModel::EpochOf(uint32_t session, uint64_t epoch) {
+  const auto [found, added] =
+      epoch_of_id_.try_emplace({session, epoch}, static_cast<uint32_t>(epochs_.size()));
+  if (added) {
+    epochs_.push_back(std::make_unique<Epoch>());
+    epochs_.back()->ops.resize(1);
+  }
+  return found->second;
+}
+
+absl::Status TimelineModel::Add(const DictionaryEntries& entries) {
+  Epoch& epoch = *epochs_[EpochOf(entries.session, entries.epoch)];
+  RETURN_IF_ERROR(epoch.dictionary.Apply(entries.delta));
+  for (size_t op = epoch.ops.size(); op <= epoch.dictionary.op_count(); ++op) {
+    const trace::Op& facts = epoch.dictionary.OpOf(static_cast<trace::OpId>(op));
+    epoch.ops.push_back({names_.Intern(epoch.dictionary.String(facts.name)),
+                         trace::CategoryOf(facts.kind, facts.family, facts.copy_direction)});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EventStore::Block> TimelineModel::Named(const Epoch& epoch,
+                                                       BlockArrived& block) const {
+  EventStore::Block named{.dictionary = 0,
+                          .packed = std::move(block.packed),
+                          .start_ns = std::move(block.columns.start_ns),
+                          .duration_ns = std::move(block.columns.duration_ns),
+                          .name = {},
+                          .category = {}};
+  named.name.reserve(block.columns.op.size());
+  named.category.reserve(block.columns.op.size());
+  for (const trace::OpId op : block.columns.op) {
+    if (op >= epoch.ops.size()) {
+      return absl::DataLossError(absl::StrCat("a block names op ", op, ", which was not sent"));
+    }
+    named.name.push_back(epoch.ops[op].name);
+    named.category.push_back(epoch.ops[op].category);
+  }
+  return named;
+}
+
+absl::Status TimelineModel::Add(BlockArrived block) {
+  const auto found = lane_of_id_.find({block.session, block.lane});
+  if (found == lane_of_id_.end()) {
+    return absl::DataLossError(absl::StrCat("a block names lane ", block.lane, ", which was not sent"));
+  }
+  LaneModel& lane = *lanes_[found->second];
+  const uint32_t epoch = EpochOf(block.session, block.epoch);
+  ASSIGN_OR_RETURN(EventStore::Block named, Named(*epochs_[epoch], block));
+  named.dictionary = epoch;
+  const size_t rows_before = lane.rows.depth();
+  lane.rows.Append(named, block.columns);
+  received_ += named.start_ns.size();
+  for (const trace::Category category : named.category) {
+    lane.categories |= 1U << static_cast<unsigned>(category);
+  }
+  lane.events.Append(std::move(named));
+  ++lane.version;
+  if (lane.rows.depth() != rows_before) ++shape_version_;
+  return absl::OkStatus();
+}
+
+absl::Status TimelineModel::End(const StreamEnded& ended) {
+  RETURN_IF_ERROR(ended.status);
+  phase_ = Phase::kComplete;
+  return absl::OkStatus();
+}
+
+uint64_t TimelineModel::lost_events() const {
+  uint64_t lost = 0;
+  for (const SessionFacts& session : sessions_) {
+    for (const trace::Loss& loss : session.losses) lost += loss.count;
+  }
+  return lost;
+}
+
+uint64_t TimelineModel::left_out_events() const {
+  uint64_t left_out = 0;
+  for (const SessionFacts& session : sessions_) {
+    for (const trace::Loss& loss : session.left_out) left_out += loss.count;
+  }
+  return left_out;
+}
+
+}  // namespace nanolane::desktop

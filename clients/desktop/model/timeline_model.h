@@ -1,0 +1,99 @@
+// Everything the viewer has loaded: sessions, dictionaries, lanes with their events and indexes.
+//
+// Built from the loader's messages, one Apply() each, on the UI thread; a frame applies as many as
+// its time allows. Each change raises the version of the lane that it touches, so that what is drawn
+// from a lane is computed again only when the lane or the window has changed. Thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "clients/desktop/model/event_store.h"
+#include "clients/desktop/model/lane_rows.h"
+#include "clients/desktop/model/name_table.h"
+#include "clients/desktop/model/session_facts.h"
+#include "libs/timeline/columns.h"
+#include "libs/trace/dictionary.h"
+
+namespace nanolane::desktop {
+
+// One lane. `rows` answers for its pixels, `events` for single events; both count events in the
+// order of arrival.
+struct LaneModel {
+  LaneFacts facts;
+  EventStore events;
+  LaneRows rows;
+  uint64_t version = 0;
+  uint32_t categories = 0;  // bit i: there are events of category i
+};
+
+class TimelineModel {
+ public:
+  enum class Phase : uint8_t { kConnecting, kLoading, kComplete, kFailed };
+
+  TimelineModel();
+
+  // O(events of the message). A message that does not fit what came before (an unknown lane, an op
+  // without its dictionary) ends the load as failed; what was loaded stays.
+  void Apply(LoaderMessage message);
+
+  Phase phase() const { return phase_; }
+  const absl::Status& status() const { return status_; }  // why it failed
+
+  const std::vector<SessionFacts>& sessions() const { return sessions_; }
+  const std::vector<std::unique_ptr<LaneModel>>& lanes() const { return lanes_; }
+  const NameTable& names() const { return names_; }
+  const trace::Dictionary& dictionary(uint32_t index) const { return epochs_[index]->dictionary; }
+
+  uint64_t expected_events() const { return expected_; }
+  uint64_t received_events() const { return received_; }
+  uint64_t lost_events() const;
+  uint64_t left_out_events() const;
+  // Raised by every change.
+  uint64_t version() const { return version_; }
+  // Raised when lanes come, or rows within them: the layout is computed again.
+  uint64_t shape_version() const { return shape_version_; }
+
+  // From the least start to the greatest end of all sessions; empty when nothing is known.
+  timeline::Window extent() const { return extent_; }
+  // Where the times that people see count from.
+  int64_t origin_ns() const { return sessions_.empty() ? 0 : sessions_.front().start_ns; }
+
+ private:
+  // What an op's id means to the timeline.
+  struct OpFacts {
+    NameId name = 0;
+    trace::Category category = trace::Category::kOtherKernel;
+  };
+  struct Epoch {
+    trace::Dictionary dictionary;
+    std::vector<OpFacts> ops;  // by op id
+  };
+
+  absl::Status Open(StreamOpened opened);
+  absl::Status Add(const DictionaryEntries& entries);
+  absl::Status Add(BlockArrived block);
+  absl::Status End(const StreamEnded& ended);
+  uint32_t EpochOf(uint32_t session, uint64_t epoch);
+  absl::StatusOr<EventStore::Block> Named(const Epoch& epoch, BlockArrived& block) const;
+
+  Phase phase_ = Phase::kConnecting;
+  absl::Status status_;
+  std::vector<SessionFacts> sessions_;
+  std::vector<std::unique_ptr<LaneModel>> lanes_;
+  absl::flat_hash_map<std::pair<uint32_t, trace::LaneId>, size_t> lane_of_id_;
+  std::vector<std::unique_ptr<Epoch>> epochs_;
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> epoch_of_id_;
+  NameTable names_;
+  timeline::Window extent_;
+  uint64_t expected_ = 0;
+  uint64_t received_ = 0;
+  uint64_t version_ = 0;
+  uint64_t shape_version_ = 0;
+};
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,122 @@
+// The state of the viewer between frames, and what a frame changes in it: no ImGui, no GL. Views
+// draw from it; tests drive it with synthetic input.
+//
+// One Step() a frame: new data and the size of the window give the layout, the navigator turns input
+// into moves, what lies under the cursor and the figures of the view follow. UI thread only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clients/desktop/model/event_facts.h"
+#include "clients/desktop/model/name_search.h"
+#include "clients/desktop/model/navigator.h"
+#include "clients/desktop/model/row_layout.h"
+#include "clients/desktop/model/screen_layout.h"
+#include "clients/desktop/model/timeline_feed.h"
+#include "clients/desktop/model/view_stats.h"
+#include "clients/desktop/model/viewport.h"
+#include "libs/base/time_text.h"
+
+namespace nanolane::desktop {
+
+// What the middle of the window shows.
+enum class Scene : uint8_t {
+  kConnecting,  // nothing heard yet
+  kNoServer,
+  kNoSession,
+  kFailed,     // before anything was loaded
+  kEmpty,      // the session has no events
+  kNoEvents,   // the timeline, with nothing in the window
+  kTimeline,
+};
+
+struct Hover {
+  EventRef event;
+  size_t row = 0;    // of the layout
+  size_t crowd = 0;  // events in the pixel
+};
+
+// A point of a memory row.
+struct LevelHover {
+  size_t lane = 0;
+  int64_t time_ns = 0;
+  MemoryLevel level;
+};
+
+struct ViewerOptions {
+  std::optional<base::TimeRange> range;  // opening window, counted from the session's start
+  double device_scale = 1;               // physical pixels in a logical one
+};
+
+class Viewer {
+ public:
+  static constexpr size_t kStatEventsPerFrame = 400'000;
+  static constexpr double kPickSlop = 4;     // pixels around the cursor that still hit a span
+  static constexpr double kClickMargin = 0.5;  // of the span, at each side, when a click zooms
+
+  explicit Viewer(ViewerOptions options) : options_(options) {}
+
+  // `seconds` have passed since the last step; `now_ns` is monotonic.
+  void Step(const TimelineFeed& feed, const Input& input, double width, double height,
+            double seconds, int64_t now_ns);
+  // Works on the figures of the view until they are complete: for a picture without a person.
+  void Settle(const TimelineFeed& feed);
+
+  Scene scene() const { return scene_; }
+  const ScreenLayout& screen() const { return screen_; }
+  const Viewport& viewport() const { return viewport_; }
+  const RowLayout& layout() const { return layout_; }
+  const Navigator& navigator() const { return navigator_; }
+  const ViewFigures& figures() const { return stats_.figures(); }
+  const std::optional<Hover>& hover() const { return hover_; }
+  const std::optional<LevelHover>& level_hover() const { return level_hover_; }
+  const std::optional<EventRef>& selection() const { return selection_; }
+  const std::optional<EventFacts>& selected_facts() const { return selected_facts_; }
+  const timeline::Window& overview() const { return overview_; }
+  double scroll() const { return scroll_; }
+  double device_scale() const { return options_.device_scale; }
+  bool keys_shown() const { return keys_shown_; }
+  bool wants_search_focus() const { return wants_search_focus_; }
+  // Whether the next frame looks different without new input: keep drawing.
+  bool moving() const { return viewport_.gliding() || navigator_.dragging() || stats_.working(); }
+
+  NameSearch& search() { return search_; }
+  const NameSearch& search() const { return search_; }
+  void Select(const TimelineModel& model, const std::optional<EventRef>& event);
+  // Selects the longest event of the busiest op in the window, for a picture that shows details.
+  void SelectTypical(const TimelineModel& model);
+  void ToggleKeys() { keys_shown_ = !keys_shown_; }
+
+ private:
+  void UpdateWindow(const TimelineModel& model);
+  void CarryOut(const TimelineModel& model, const Wishes& wishes);
+  void Click(const TimelineModel& model, const Point& at);
+  void UpdateHover(const TimelineModel& model, const Input& input);
+  const Row* RowUnder(double x, double y) const;
+  std::optional<Hover> Pick(const TimelineModel& model, double x, double y) const;
+  Scene SceneOf(const TimelineFeed& feed) const;
+  ViewStats::Question QuestionOf(const TimelineModel& model) const;
+
+  const ViewerOptions options_;
+  Scene scene_ = Scene::kConnecting;
+  ScreenLayout screen_;
+  Viewport viewport_;
+  RowLayout layout_;
+  Navigator navigator_;
+  ViewStats stats_;
+  NameSearch search_;
+  timeline::Window overview_{0, 1};
+  std::optional<Hover> hover_;
+  std::optional<LevelHover> level_hover_;
+  std::optional<EventRef> selection_;
+  std::optional<EventFacts> selected_facts_;
+  double scroll_ = 0;
+  bool keys_shown_ = false;
+  bool wants_search_focus_ = false;
+  // What the opening window was computed for.
+  TimelineModel::Phase opened_phase_ = TimelineModel::Phase::kConnecting;
+};
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,24 @@
+// The viewer in a window: one frame after the other while something moves, none while nothing does.
+#pragma once
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include "clients/desktop/model/viewer.h"
+#include "clients/desktop/platform/command_line.h"
+#include "clients/desktop/platform/glfw_window.h"
+
+namespace nanolane::desktop {
+
+struct WindowLoopOptions {
+  // Called after each frame; false ends the loop. For tests.
+  std::function<bool(const GlfwWindow&, const Viewer&)> after_frame = [](const GlfwWindow&,
+                                                                         const Viewer&) {
+    return true;
+  };
+};
+
+// Runs until the window is closed.
+absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options);
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,158 @@
+#include "clients/desktop/render/lane_atlas.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nanolane::desktop {
+namespace {
+
+// Rows without a leaf indicator keep what they hold visible by a least opacity.
+constexpr DensityPaint kStreamPaint = {.least = 0, .full = 255};
+constexpr DensityPaint kSyncPaint = {.least = 150, .full = 255};
+constexpr DensityPaint kNvtxPaint = {.least = 120, .full = 112};
+
+const DensityPaint& PaintOf(RowKind kind) {
+  if (kind == RowKind::kStream) return kStreamPaint;
+  return kind == RowKind::kNvtx ? kNvtxPaint : kSyncPaint;
+}
+
+}  // namespace
+
+void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double scale,
+                      const RowStyle& style) {
+  const bool same = width == width_ && window.start_ns == window_.start_ns &&
+                    window.end_ns == window_.end_ns && scale == scale_ && style == style_;
+  if (same) return;
+  if (width != width_ || scale != scale_) {
+    slots_.clear();
+    overview_ = {};
+    used_ = 0;
+    height_ = kLeastHeight;
+    texels_.assign(static_cast<size_t>(width) * height_, 0);
+    dirty_from_ = 0;
+    dirty_to_ = height_;
+  }
+  window_ = window;
+  width_ = width;
+  scale_ = scale;
+  style_ = style;
+  ++frame_key_;
+}
+
+LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row) {
+  const uint32_t count = TexelRowsOf(row);
+  auto [found, added] = slots_.try_emplace({row.lane, row.depth});
+  Slot& slot = found->second;
+  if (added || slot.place.count != count) {
+    slot.place = Allocate(count);
+  } else if (slot.version == lane.version && slot.frame_key == frame_key_) {
+    return slot.place;
+  }
+  slot.version = lane.version;
+  slot.frame_key = frame_key_;
+  if (row.kind == RowKind::kMemory) {
+    PaintMemory(lane, slot.place);
+  } else {
+    PaintSpans(lane, row, slot.place);
+  }
+  ++painted_;
+  MarkDirty(slot.place);
+  return slot.place;
+}
+
+void LaneAtlas::MarkDirty(const Place& place) {
+  const bool clean = dirty_from_ == dirty_to_;
+  dirty_from_ = clean ? place.first : std::min(dirty_from_, place.first);
+  dirty_to_ = std::max(clean ? 0 : dirty_to_, place.first + place.count);
+}
+
+LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
+                                          const timeline::Window& window, uint32_t height) {
+  const bool complete = model.phase() != TimelineModel::Phase::kLoading;
+  const bool fresh = overview_.place.count == height && overview_.color == style_.leaf &&
+                     overview_.window.start_ns == window.start_ns &&
+                     overview_.window.end_ns == window.end_ns && overview_.complete == complete &&
+                     model.received_events() < overview_.events + overview_.events / 16 + 1;
+  if (fresh || width_ == 0 || height == 0) return overview_.place;
+  if (overview_.place.count != height) overview_.place = Allocate(height);
+  overview_.window = window;
+  overview_.color = style_.leaf;
+  overview_.events = model.received_events();
+  overview_.complete = complete;
+
+  // Opacities add up over the streams; two busy streams are twice as high as one.
+  std::vector<uint32_t> levels(width_, 0);
+  std::vector<bool> present(width_, false);
+  uint32_t highest = 255;
+  columns_.resize(width_);
+  for (const auto& lane : model.lanes()) {
+    if (lane->facts.lane.kind != trace::LaneKind::kStream || lane->rows.empty()) continue;
+    lane->rows.Columns(0, window, columns_);
+    for (uint32_t i = 0; i < width_; ++i) {
+      const int64_t extent = timeline::ColumnEdge(window, width_, i + 1) -
+                             timeline::ColumnEdge(window, width_, i);
+      levels[i] += DensityAlpha(columns_[i], extent);
+      present[i] = present[i] || columns_[i].present;
+      highest = std::max(highest, levels[i]);
+    }
+  }
+  const Rgba bar = WithAlpha(style_.leaf, 200);
+  for (uint32_t y = 0; y < height; ++y) {
+    const std::span<Rgba> row = MutableRow(overview_.place.first + y);
+    const uint32_t from_bottom = height - y;
+    for (uint32_t i = 0; i < width_; ++i) {
+      const uint32_t reach = std::max<uint32_t>(present[i] ? 2 : 0, levels[i] * height / highest);
+      row[i] = from_bottom <= reach ? bar : 0;
+    }
+  }
+  MarkDirty(overview_.place);
+  return overview_.place;
+}
+
+LaneAtlas::Place LaneAtlas::Allocate(uint32_t count) {
+  while (used_ + count > height_) {
+    height_ *= 2;
+    texels_.resize(static_cast<size_t>(width_) * height_, 0);
+    dirty_from_ = 0;
+    dirty_to_ = height_;
+  }
+  used_ += count;
+  return {used_ - count, count};
+}
+
+void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const Place& place) {
+  columns_.resize(width_);
+  lane.rows.Columns(row.depth, window_, columns_);
+  if (place.count == 2) PaintLeaves(columns_, style_.leaf, MutableRow(place.first));
+  PaintDensity(columns_, window_, style_, PaintOf(row.kind),
+               MutableRow(place.first + place.count - 1));
+}
+
+void LaneAtlas::PaintMemory(const LaneModel& lane, const Place& place) {
+  std::vector<std::span<Rgba>> rows;
+  for (uint32_t y = 0; y < place.count; ++y) rows.push_back(MutableRow(place.first + y));
+  for (const std::span<Rgba> row : rows) std::fill(row.begin(), row.end(), 0);
+  const int64_t highest = lane.rows.highest_level();
+  const auto line = static_cast<uint32_t>(std::max(1L, std::lround(scale_)));
+  levels_.resize(width_);
+  if (lane.rows.reserved().size() > 0) {
+    lane.rows.reserved().Columns(window_, levels_);
+    PaintLevelLine(levels_, highest, line, WithAlpha(style_.memory_line, style_.memory_range), rows);
+  }
+  lane.rows.held().Columns(window_, levels_);
+  PaintLevels(levels_, highest, line, style_, rows);
+}
+
+uint32_t LaneAtlas::TexelRowsOf(const Row& row) const {
+  if (row.kind == RowKind::kStream) return 2;
+  if (row.kind == RowKind::kMemory) return static_cast<uint32_t>(std::lround(kMemoryPlotHeight * scale_));
+  return 1;
+}
+
+std::pair<uint32_t, uint32_t> LaneAtlas::TakeDirty() {
+  const std::pair<uint32_t, uint32_t> dirty(dirty_from_, dirty_to_);
+  dirty_from_ = dirty_to_ = 0;
+  return dirty;
+}
+
+}  // namespace nanolane::desktop

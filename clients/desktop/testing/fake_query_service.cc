@@ -1,0 +1,72 @@
+#include "clients/desktop/testing/fake_query_service.h"
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "clients/desktop/model/timeline_loader.h"
+
+namespace nanolane::desktop {
+
+FakeQueryService::FakeQueryService() {
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(this);
+  server_ = builder.BuildAndStart();
+  address_ = absl::StrCat("127.0.0.1:", port);
+}
+
+FakeQueryService::~FakeQueryService() {
+  Stop();
+}
+
+void FakeQueryService::Stop() {
+  server_->Shutdown(std::chrono::system_clock::now());
+}
+
+void FakeQueryService::Serve(const SessionBuilder& session, size_t block_events) {
+  sessions_.push_back({session.Summary(), session.Messages(block_events)});
+}
+
+std::shared_ptr<grpc::Channel> FakeQueryService::channel() const {
+  return OpenChannel(address_);
+}
+
+query::v1::StreamTimelineRequest FakeQueryService::last_request() const {
+  base::MutexLock lock(mutex_);
+  return last_request_;
+}
+
+grpc::Status FakeQueryService::ListSessions(grpc::ServerContext* /*context*/,
+                                            const query::v1::ListSessionsRequest* request,
+                                            query::v1::ListSessionsResponse* response) {
+  for (const Served& served : sessions_) {
+    if (response->sessions_size() < request->page_size()) *response->add_sessions() = served.summary;
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeQueryService::StreamTimeline(
+    grpc::ServerContext* context, const query::v1::StreamTimelineRequest* request,
+    grpc::ServerWriter<query::v1::StreamTimelineResponse>* writer) {
+  {
+    base::MutexLock lock(mutex_);
+    last_request_ = *request;
+  }
+  for (const Served& served : sessions_) {
+    if (served.summary.session().session_id() != request->scope().session_ids(0)) continue;
+    for (size_t i = 0; i < served.messages.size(); ++i) {
+      const grpc::Status status = before_message_(i);
+      if (!status.ok()) return status;
+      if (context->IsCancelled() || !writer->Write(served.messages[i])) {
+        ++cancelled_;
+        return grpc::Status::CANCELLED;
+      }
+      ++sent_;
+    }
+    return grpc::Status::OK;
+  }
+  return {grpc::StatusCode::NOT_FOUND, "no such session"};
+}
+
+}  // namespace nanolane::desktop

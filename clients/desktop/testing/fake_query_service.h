@@ -1,0 +1,62 @@
+// A query service in this process on a free port, that serves prepared sessions. Tests slow it down
+// or break it between messages.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clients/desktop/testing/session_builder.h"
+#include "grpcpp/grpcpp.h"
+#include "libs/base/mutex.h"
+#include "nanolane/query/v1/query.grpc.pb.h"
+
+namespace nanolane::desktop {
+
+class FakeQueryService final : public query::v1::QueryService::Service {
+ public:
+  FakeQueryService();
+  ~FakeQueryService() override;
+
+  // Newest first, as it would be listed. Before the first call.
+  void Serve(const SessionBuilder& session, size_t block_events = 4'096);
+  // Called before message `index` of a timeline is written; not OK ends the stream with that status.
+  void set_before_message(std::function<grpc::Status(size_t index)> hook) {
+    before_message_ = std::move(hook);
+  }
+
+  const std::string& address() const { return address_; }
+  std::shared_ptr<grpc::Channel> channel() const;
+  // Streams that ended because the reader went away.
+  int cancelled_streams() const { return cancelled_; }
+  size_t messages_sent() const { return sent_; }
+  query::v1::StreamTimelineRequest last_request() const;
+  // Refuses what comes, ends what runs.
+  void Stop();
+
+ private:
+  struct Served {
+    trace::v1::SessionSummary summary;
+    std::vector<query::v1::StreamTimelineResponse> messages;
+  };
+
+  grpc::Status ListSessions(grpc::ServerContext* context,
+                            const query::v1::ListSessionsRequest* request,
+                            query::v1::ListSessionsResponse* response) override;
+  grpc::Status StreamTimeline(
+      grpc::ServerContext* context, const query::v1::StreamTimelineRequest* request,
+      grpc::ServerWriter<query::v1::StreamTimelineResponse>* writer) override;
+
+  std::vector<Served> sessions_;
+  std::function<grpc::Status(size_t)> before_message_ = [](size_t) { return grpc::Status::OK; };
+  std::atomic<int> cancelled_ = 0;
+  std::atomic<size_t> sent_ = 0;
+  mutable base::Mutex mutex_;
+  query::v1::StreamTimelineRequest last_request_ ABSL_GUARDED_BY(mutex_);
+  std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace nanolane::desktop

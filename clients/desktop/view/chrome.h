@@ -1,0 +1,28 @@
+// The parts around the lanes: top bar, overview strip, ruler, status bar. Each paints its own
+// rectangle of the screen from the viewer's state.
+#pragma once
+
+#include "clients/desktop/model/timeline_feed.h"
+#include "clients/desktop/model/viewer.h"
+#include "clients/desktop/view/painter.h"
+
+namespace nanolane::desktop {
+
+inline constexpr double kSearchWidth = 260;
+inline constexpr double kLeastTickGap = 132;  // of the ruler: room for the longest label
+
+// Brand and what is being looked at: project, host, process, time.
+void PaintTopBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed);
+
+// Labels, and the box of the window in sight; the plot itself comes from the lanes' atlas.
+void PaintOverview(Painter& painter, const Viewer& viewer, const TimelineModel& model);
+// Where the plot lies.
+Rect OverviewPlot(const ScreenLayout& screen);
+
+void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& model);
+
+// `frame_ms`: what the last frames took.
+void PaintStatusBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
+                    double frame_ms);
+
+}  // namespace nanolane::desktop

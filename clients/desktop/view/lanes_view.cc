@@ -1,0 +1,241 @@
+#include "clients/desktop/view/lanes_view.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "clients/desktop/model/quantity_text.h"
+#include "clients/desktop/model/ruler.h"
+#include "clients/desktop/model/wide_math.h"
+#include "clients/desktop/view/chrome.h"
+
+namespace nanolane::desktop {
+namespace {
+
+constexpr double kStreamTop = (kStreamHeight - kLeafHeight - kLeafGap - 30) / 2;
+
+ImVec2 At(double x, double y) {
+  return {static_cast<float>(x), static_cast<float>(y)};
+}
+
+void AddTexels(ImDrawList& list, unsigned texture, const LaneAtlas& atlas, const Rect& box,
+               uint32_t first, uint32_t count) {
+  const auto height = static_cast<float>(atlas.height());
+  const ImVec2 from(0, static_cast<float>(first) / height);
+  const ImVec2 to(1, static_cast<float>(first + count) / height);
+  list.AddImage(reinterpret_cast<ImTextureID>(static_cast<uintptr_t>(texture)), At(box.x, box.y),
+                At(box.right(), box.bottom()), from, to);
+}
+
+bool Same(const timeline::Window& a, const timeline::Window& b) {
+  return a.start_ns == b.start_ns && a.end_ns == b.end_ns;
+}
+
+}  // namespace
+
+SpanBox SpanBoxOf(const Row& row) {
+  switch (row.kind) {
+    case RowKind::kHeader: return {0, row.height};
+    case RowKind::kStream: return {kStreamTop + kLeafHeight + kLeafGap, 30};
+    case RowKind::kSync: return {5, 14};
+    case RowKind::kNvtx: return {row.depth == 0 ? 4.0 : 0.0, 18};
+    case RowKind::kApi: return {4, 16};
+    case RowKind::kMemory: return {4, kMemoryPlotHeight};
+  }
+  return {0, row.height};
+}
+
+void LanesView::Prepare(const Viewer& viewer, const TimelineModel& model, const Theme& theme) {
+  const Rect& lanes = viewer.screen().lanes;
+  const double scale = viewer.device_scale();
+  const auto width = static_cast<uint32_t>(std::lround(lanes.width * scale));
+  visible_.clear();
+  if (width == 0 || model.sessions().empty()) return;
+  atlas_.Begin(viewer.viewport().shown(), width, scale, theme.row_style());
+  overview_ = atlas_.PaintOverview(
+      model, viewer.overview(),
+      static_cast<uint32_t>(std::lround(OverviewPlot(viewer.screen()).height * scale)));
+  for (size_t i = 0; i < viewer.layout().rows().size(); ++i) {
+    const Row& row = viewer.layout().rows()[i];
+    const double y = lanes.y + row.y - viewer.scroll();
+    if (y + row.height <= lanes.y || y >= lanes.bottom()) continue;
+    VisibleRow visible{.row = i, .y = std::floor(y), .place = {}};
+    if (row.kind != RowKind::kHeader) {
+      const LaneModel& lane = *model.lanes()[row.lane];
+      visible.place = atlas_.Paint(lane, row);
+      if (row.kind != RowKind::kMemory) visible.spans = &WideSpansOf(viewer, lane, row);
+    }
+    visible_.push_back(visible);
+  }
+}
+
+const std::vector<WideSpan>& LanesView::WideSpansOf(const Viewer& viewer, const LaneModel& lane,
+                                                    const Row& row) {
+  SpansSlot& slot = spans_[{row.lane, row.depth}];
+  const timeline::Window& window = viewer.viewport().shown();
+  const double width = viewer.screen().lanes.width;
+  if (slot.version == lane.version && slot.width == width && Same(slot.window, window)) {
+    return slot.spans;
+  }
+  slot.spans = FindWideSpans(lane, row.depth, window, width, kLeastBorderedSpan);
+  slot.version = lane.version;
+  slot.window = window;
+  slot.width = width;
+  return slot.spans;
+}
+
+void LanesView::Paint(Painter& painter, const Viewer& viewer, const TimelineModel& model,
+                      unsigned texture) {
+  painter.Clip(viewer.screen().lanes);
+  PaintBackground(painter, viewer, model);
+  painter.Unclip();
+  PaintAtlas(painter, viewer, texture);
+  painter.Clip(viewer.screen().lanes);
+  PaintSpans(painter, viewer, model);
+  PaintGap(painter, viewer, model);
+  PaintMarks(painter, viewer, model);
+  painter.Unclip();
+}
+
+void LanesView::PaintBackground(Painter& painter, const Viewer& viewer,
+                                const TimelineModel& model) {
+  const Theme& theme = painter.theme();
+  const Rect& lanes = viewer.screen().lanes;
+  const double end = std::min(lanes.bottom(), lanes.y + viewer.layout().rows_height() - viewer.scroll());
+  for (const RulerTick& tick : RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap,
+                                          model.origin_ns())) {
+    painter.VerticalLine(std::floor(lanes.x + tick.x), lanes.y, end, theme.line);
+  }
+  for (const VisibleRow& visible : visible_) {
+    const Row& row = viewer.layout().rows()[visible.row];
+    const double bottom = visible.y + row.height - 1;
+    if (row.kind == RowKind::kHeader) {
+      painter.Fill({lanes.x, visible.y, lanes.width, row.height}, theme.raised);
+    }
+    if (row.ends_lane) painter.HorizontalLine(lanes.x, lanes.right(), bottom, theme.line);
+  }
+}
+
+void LanesView::PaintAtlas(Painter& painter, const Viewer& viewer, unsigned texture) const {
+  if (atlas_.width() == 0 || viewer.layout().rows().empty()) return;
+  const Rect& lanes = viewer.screen().lanes;
+  ImDrawList& list = painter.list();
+  AddTexels(list, texture, atlas_, OverviewPlot(viewer.screen()), overview_.first, overview_.count);
+  painter.Clip(lanes);
+  for (const VisibleRow& visible : visible_) {
+    if (viewer.layout().rows()[visible.row].kind != RowKind::kStream) continue;
+    AddTexels(list, texture, atlas_, {lanes.x, visible.y + kStreamTop, lanes.width, kLeafHeight},
+              visible.place.first, 1);
+  }
+  for (const VisibleRow& visible : visible_) {
+    const Row& row = viewer.layout().rows()[visible.row];
+    if (row.kind == RowKind::kHeader) continue;
+    const SpanBox box = SpanBoxOf(row);
+    const uint32_t skip = row.kind == RowKind::kStream ? 1 : 0;
+    AddTexels(list, texture, atlas_, {lanes.x, visible.y + box.y, lanes.width, box.height},
+              visible.place.first + skip, visible.place.count - skip);
+  }
+  painter.Unclip();
+}
+
+void LanesView::PaintSpans(Painter& painter, const Viewer& viewer,
+                           const TimelineModel& model) const {
+  const Theme& theme = painter.theme();
+  const double left = viewer.screen().lanes.x;
+  const NameSearch& search = viewer.search();
+  for (const VisibleRow& visible : visible_) {
+    if (visible.spans == nullptr) continue;
+    const Row& row = viewer.layout().rows()[visible.row];
+    const EventStore& events = model.lanes()[row.lane]->events;
+    const SpanBox box = SpanBoxOf(row);
+    const double y = visible.y + box.y;
+    const Rgba ink = row.kind == RowKind::kNvtx ? theme.text : theme.on_span;
+    for (const WideSpan& span : *visible.spans) {
+      const double x0 = left + span.x0;
+      const double width = span.x1 - span.x0;
+      if (span.starts_inside) {
+        painter.VerticalLine(std::floor(x0), y, y + box.height, Faded(theme.span_edge, 0.75));
+      }
+      const NameId name = events.name(span.event);
+      const bool hit = search.active() && search.Matches(name);
+      if (search.active() && !hit) {
+        painter.Fill({x0, y, width, box.height}, Faded(theme.background, 0.6));
+      }
+      if (width < kLeastNamedSpan) continue;
+      painter.Text(painter.fonts().small, x0 + 6, y, box.height, Faded(ink, hit || !search.active() ? 1 : 0.6),
+                   model.names().Short(name), width - 12);
+    }
+  }
+}
+
+void LanesView::PaintGap(Painter& painter, const Viewer& viewer,
+                         const TimelineModel& model) const {
+  const std::optional<Gap>& gap = viewer.figures().largest_gap;
+  if (!gap.has_value() || gap->lane >= model.lanes().size()) return;
+  const Rect& lanes = viewer.screen().lanes;
+  const timeline::Window& window = viewer.viewport().shown();
+  const double from = PixelOf(window, lanes.width, gap->start_ns);
+  const double to = PixelOf(window, lanes.width, gap->end_ns);
+  if (to - from < lanes.width / 12 || to < 0 || from > lanes.width) return;
+  // From the GPU's header to its last row.
+  const LaneFacts& facts = model.lanes()[gap->lane]->facts;
+  double top = lanes.bottom();
+  double bottom = lanes.y;
+  for (const VisibleRow& visible : visible_) {
+    const Row& row = viewer.layout().rows()[visible.row];
+    if (row.kind == RowKind::kHeader) continue;
+    const LaneFacts& others = model.lanes()[row.lane]->facts;
+    const bool same_gpu = others.session == facts.session &&
+                          (others.lane.gpu_index == facts.lane.gpu_index || others.lane.gpu_index < 0);
+    if (!same_gpu) continue;
+    top = std::min(top, visible.y);
+    bottom = std::max(bottom, visible.y + row.height);
+  }
+  if (bottom <= top) return;
+  const Theme& theme = painter.theme();
+  const double x0 = lanes.x + std::max(from, 0.0);
+  const double x1 = lanes.x + std::min(to, lanes.width);
+  painter.Fill({x0, top, x1 - x0, bottom - top}, Faded(theme.warning, 0.07));
+  if (from >= 0) painter.DashedVertical(std::floor(x0), top, bottom, Faded(theme.warning, 0.8));
+  if (to <= lanes.width) painter.DashedVertical(std::floor(x1) - 1, top, bottom, Faded(theme.warning, 0.8));
+  painter.Text(painter.fonts().number, x0 + 8, bottom - 20, 16, theme.warning,
+               absl::StrCat("↔ ", ExactTime(gap->length()), " idle"), x1 - x0 - 16);
+}
+
+void LanesView::PaintMarks(Painter& painter, const Viewer& viewer,
+                           const TimelineModel& model) const {
+  const Theme& theme = painter.theme();
+  const Rect& lanes = viewer.screen().lanes;
+  const timeline::Window& window = viewer.viewport().shown();
+  const auto outline = [&](const EventRef& ref, Rgba color, double thickness) {
+    for (const VisibleRow& visible : visible_) {
+      const Row& row = viewer.layout().rows()[visible.row];
+      if (row.kind == RowKind::kHeader || row.lane != ref.lane) continue;
+      const LaneModel& lane = *model.lanes()[row.lane];
+      if (lane.rows.DepthOf(ref.event) != row.depth) continue;
+      const SpanBox box = SpanBoxOf(row);
+      double x0 = std::floor(lanes.x + std::max(PixelOf(window, lanes.width, lane.events.start_ns(ref.event)), -8.0));
+      double x1 = std::ceil(lanes.x + std::min(PixelOf(window, lanes.width, lane.events.end_ns(ref.event)), lanes.width + 8));
+      if (x1 - x0 < 5) {  // a span narrower than its own outline
+        x0 -= 2;
+        x1 = x0 + 5;
+      }
+      painter.Frame({x0, visible.y + box.y - 1, x1 - x0, box.height + 2}, color, 1, thickness);
+    }
+  };
+  if (viewer.selection().has_value()) outline(*viewer.selection(), theme.text, 2);
+  if (viewer.hover().has_value()) outline(viewer.hover()->event, Faded(theme.text, 0.7), 1);
+  const std::optional<Band> band = viewer.navigator().band();
+  if (!band.has_value()) return;
+  const Rect box{lanes.x + band->from, lanes.y, band->to - band->from, lanes.height};
+  painter.Fill(box, Faded(theme.accent, 0.10));
+  painter.VerticalLine(box.x, box.y, box.bottom(), theme.accent);
+  painter.VerticalLine(box.right() - 1, box.y, box.bottom(), theme.accent);
+  const int64_t span = TimeAt(window, lanes.width, band->to) - TimeAt(window, lanes.width, band->from);
+  painter.Text(painter.fonts().number, box.x + 6, lanes.y + 4, 16, theme.accent, ExactTime(span),
+               box.width - 12);
+}
+
+}  // namespace nanolane::desktop

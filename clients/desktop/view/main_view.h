@@ -1,0 +1,39 @@
+// One frame of the viewer: everything in its place, in the order in which it lies. UI thread only.
+#pragma once
+
+#include <string>
+
+#include "clients/desktop/model/timeline_feed.h"
+#include "clients/desktop/model/viewer.h"
+#include "clients/desktop/render/atlas_texture.h"
+#include "clients/desktop/view/lanes_view.h"
+#include "clients/desktop/view/ui_context.h"
+
+namespace nanolane::desktop {
+
+class MainView {
+ public:
+  MainView(UiContext& context, ThemeName theme, std::string server);
+
+  // Paints between the context's BeginFrame and EndFrame.
+  void Paint(Viewer& viewer, const TimelineFeed& feed, const Input& input);
+
+  const Theme& theme() const { return theme_; }
+  // Shown in the status bar: a running mean.
+  void NoteFrame(double milliseconds);
+  void SetFrameMs(double milliseconds) { frame_ms_ = milliseconds; }
+  double frame_ms() const { return frame_ms_; }
+
+ private:
+  void PaintSearch(Painter& painter, Viewer& viewer);
+
+  UiContext& context_;
+  const Theme& theme_;
+  const std::string server_;
+  LanesView lanes_;
+  AtlasTexture texture_;
+  std::string search_text_;
+  double frame_ms_ = 0;
+};
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,27 @@
+// What floats over the lanes or lies under them: hover card, details panel, scenes without a
+// timeline, the list of keys. UI thread only.
+#pragma once
+
+#include "clients/desktop/model/timeline_feed.h"
+#include "clients/desktop/model/viewer.h"
+#include "clients/desktop/view/painter.h"
+
+namespace nanolane::desktop {
+
+// The span under the cursor, beside the cursor; kept inside the window.
+void PaintHoverCard(Painter& painter, const Viewer& viewer, const TimelineModel& model,
+                    const Input& input);
+
+// The selected event; without one, which ops take the time in the window, and the session.
+void PaintDetails(Painter& painter, const Viewer& viewer, const TimelineModel& model);
+
+// Why there is no timeline, and what to do about it. Over the lanes.
+void PaintScene(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
+                std::string_view server);
+
+void PaintKeys(Painter& painter, const ScreenLayout& screen);
+
+// A raised box with a border and a shadow.
+void PaintCard(Painter& painter, const Rect& box);
+
+}  // namespace nanolane::desktop

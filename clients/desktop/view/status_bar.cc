@@ -1,0 +1,79 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "clients/desktop/model/quantity_text.h"
+#include "clients/desktop/model/wide_math.h"
+#include "clients/desktop/view/chrome.h"
+#include "libs/base/time_text.h"
+
+namespace nanolane::desktop {
+namespace {
+
+constexpr double kGap = 18;
+
+class StatusLine {
+ public:
+  StatusLine(Painter& painter, const Rect& bar) : painter_(painter), bar_(bar) {}
+
+  void Say(const std::string& text, Rgba color) {
+    x_ += painter_.Text(painter_.fonts().small, x_, bar_.y, bar_.height, color, text) + kGap;
+  }
+  void Dot(Rgba color) {
+    painter_.Dot(x_ + 4, bar_.y + bar_.height / 2, 3.5, color);
+    x_ += 14;
+  }
+
+ private:
+  Painter& painter_;
+  const Rect& bar_;
+  double x_ = 14;
+};
+
+void SayEvents(StatusLine& line, const Theme& theme, const TimelineModel& model) {
+  const bool failed = model.phase() == TimelineModel::Phase::kFailed;
+  const Rgba color = failed ? theme.error : theme.accent;
+  line.Dot(color);
+  line.Say(absl::StrCat(GroupedCount(model.received_events()), " of ",
+                        GroupedCount(model.expected_events()), " events"),
+           color);
+  if (failed) line.Say(std::string(model.status().message()), theme.error);
+  const uint64_t lost = model.lost_events();
+  line.Say(absl::StrCat(GroupedCount(lost), " lost"), lost > 0 ? theme.warning : theme.muted);
+  const uint64_t left_out = model.left_out_events();
+  if (left_out > 0) line.Say(absl::StrCat(GroupedCount(left_out), " left out"), theme.warning);
+}
+
+void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
+  const ViewFigures& figures = viewer.figures();
+  const int64_t window = ClampToInt64(SpanOf(viewer.viewport().shown()));
+  line.Say(absl::StrCat("window ", base::FormatDuration(window)), theme.muted);
+  if (figures.ops.empty()) return;
+  line.Say(absl::StrCat("GPU busy ", ShareText(figures.busy_share, 1)), theme.muted);
+  if (!figures.largest_gap.has_value()) return;
+  line.Say(absl::StrCat("largest gap ", base::FormatDuration(figures.largest_gap->length())),
+           theme.muted);
+}
+
+}  // namespace
+
+void PaintStatusBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
+                    double frame_ms) {
+  const Theme& theme = painter.theme();
+  const Rect& bar = viewer.screen().status;
+  painter.Fill(bar, theme.raised);
+  painter.HorizontalLine(bar.x, bar.right(), bar.y, theme.line);
+  StatusLine line(painter, bar);
+  if (feed.model().sessions().empty()) {
+    line.Say("not connected", theme.muted);
+  } else {
+    SayEvents(line, theme, feed.model());
+    SayView(line, theme, viewer);
+  }
+  double right = bar.right() - 14;
+  right -= painter.TextRight(painter.fonts().small, right, bar.y, bar.height, theme.muted, "? keys");
+  painter.TextRight(painter.fonts().small, right - kGap, bar.y, bar.height, theme.faint,
+                    absl::StrFormat("%.1f ms/frame", frame_ms));
+}
+
+}  // namespace nanolane::desktop

@@ -1,0 +1,93 @@
+#include "clients/desktop/view/theme.h"
+
+#include <cmath>
+
+namespace nanolane::desktop {
+namespace {
+
+// From 0xRRGGBB.
+constexpr Rgba Hex(uint32_t rgb) {
+  return 0xFF000000U | ((rgb & 0xFF) << 16) | (rgb & 0xFF00) | (rgb >> 16);
+}
+
+constexpr std::array<Rgba, trace::kCategoryCount> Categories() {
+  std::array<Rgba, trace::kCategoryCount> colors{};
+  const auto set = [&colors](trace::Category category, uint32_t rgb) {
+    colors[static_cast<size_t>(category)] = Hex(rgb);
+  };
+  set(trace::Category::kOtherKernel, 0x9FB4CC);
+  set(trace::Category::kGemm, 0x5B9DFF);
+  set(trace::Category::kAttention, 0xB48CFF);
+  set(trace::Category::kNormReduce, 0xE8C04C);
+  set(trace::Category::kElementwise, 0x2FB9AE);
+  set(trace::Category::kCommunication, 0xE07BE0);
+  set(trace::Category::kH2D, 0xF2995B);
+  set(trace::Category::kD2H, 0xEF6A94);
+  set(trace::Category::kD2D, 0xC9A26B);
+  set(trace::Category::kOtherCopy, 0xA98B6A);
+  set(trace::Category::kMemset, 0x7B8794);
+  set(trace::Category::kSync, 0x8794A6);
+  set(trace::Category::kNvtx, 0x7C86F5);
+  set(trace::Category::kMemory, 0x4FB3FF);
+  set(trace::Category::kApi, 0x6F7F92);
+  return colors;
+}
+
+constexpr Theme kDark = {.background = Hex(0x0E1116),
+                         .panel = Hex(0x151A21),
+                         .raised = Hex(0x1B212A),
+                         .line = Hex(0x262E39),
+                         .text = Hex(0xD9E0E8),
+                         .muted = Hex(0x8A96A5),
+                         .faint = Hex(0x5C6775),
+                         .accent = Hex(0x3DDC84),
+                         .warning = Hex(0xF2C14E),
+                         .error = Hex(0xF07178),
+                         .on_span = Hex(0x0B1017),
+                         .span_edge = Hex(0x0E1116),
+                         .shadow = 0x60000000U,
+                         .category = Categories(),
+                         .python = Hex(0x3DDC84),
+                         .cpp = Hex(0xB48CFF),
+                         .cuda = Hex(0x5B9DFF),
+                         .other_language = Hex(0x8794A6)};
+
+constexpr Theme kLight = {.background = Hex(0xF7F8FA),
+                          .panel = Hex(0xFFFFFF),
+                          .raised = Hex(0xF0F2F5),
+                          .line = Hex(0xDCE1E7),
+                          .text = Hex(0x1A2230),
+                          .muted = Hex(0x5C6775),
+                          .faint = Hex(0x97A1AE),
+                          .accent = Hex(0x11A75C),
+                          .warning = Hex(0xB7791F),
+                          .error = Hex(0xC43D4B),
+                          .on_span = Hex(0x0B1626),
+                          .span_edge = Hex(0xF7F8FA),
+                          .shadow = 0x28102030U,
+                          .category = Categories(),
+                          .python = Hex(0x11A75C),
+                          .cpp = Hex(0x8A5CF0),
+                          .cuda = Hex(0x3B7FE8),
+                          .other_language = Hex(0x8794A6)};
+
+}  // namespace
+
+RowStyle Theme::row_style() const {
+  RowStyle style;
+  style.category = category;
+  style.leaf = accent;
+  style.memory_line = OfCategory(trace::Category::kMemory);
+  return style;
+}
+
+const Theme& ThemeOf(ThemeName name) {
+  return name == ThemeName::kDark ? kDark : kLight;
+}
+
+Rgba Faded(Rgba color, double alpha) {
+  const auto own = static_cast<double>(color >> kAlphaShift);
+  return WithAlpha(color, static_cast<uint32_t>(std::lround(own * alpha)));
+}
+
+}  // namespace nanolane::desktop

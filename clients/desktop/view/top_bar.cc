@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "clients/desktop/model/quantity_text.h"
+#include "clients/desktop/model/wide_math.h"
+#include "clients/desktop/view/chrome.h"
+#include "libs/base/time_text.h"
+
+namespace nanolane::desktop {
+namespace {
+
+constexpr double kChipHeight = 24;
+constexpr double kChipPad = 10;
+constexpr double kChipGap = 8;
+constexpr double kMostChipText = 220;
+
+struct Chip {
+  std::string key;
+  std::string value;
+  std::string extra;
+};
+
+std::string BaseName(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+// "python3 embed.py · 4121"
+std::string ProcessText(const SessionFacts& session) {
+  std::string text = BaseName(session.executable);
+  if (session.command_line.size() > 1) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", BaseName(session.command_line[1]));
+  }
+  if (text.empty()) text = "process";
+  if (session.pid != 0) absl::StrAppend(&text, " · ", session.pid);
+  return text;
+}
+
+Chip TimeChip(const SessionFacts& session) {
+  const int64_t length = ClampToInt64(static_cast<Wide>(session.end_ns) - session.start_ns);
+  const std::string span = base::FormatDuration(length);
+  if (!session.unix_offset_known) return {"length", span, ""};
+  const auto clock = [&session](int64_t time_ns) {
+    const int64_t unix_ns = ClampToInt64(static_cast<Wide>(time_ns) + session.unix_offset_ns);
+    return absl::FormatTime("%H:%M:%S", absl::FromUnixNanos(unix_ns), absl::LocalTimeZone());
+  };
+  const int64_t unix_ns = ClampToInt64(static_cast<Wide>(session.start_ns) + session.unix_offset_ns);
+  const std::string day =
+      absl::FormatTime("%e %b %Y", absl::FromUnixNanos(unix_ns), absl::LocalTimeZone());
+  const std::string from = clock(session.start_ns);
+  const std::string to = clock(session.end_ns);
+  return {std::string(absl::StripLeadingAsciiWhitespace(day)),
+          from == to ? from : absl::StrCat(from, " – ", to), span};
+}
+
+std::vector<Chip> ChipsOf(const TimelineModel& model) {
+  std::vector<Chip> chips;
+  if (model.sessions().empty()) return chips;
+  const SessionFacts& session = model.sessions().front();
+  chips.push_back({"project", session.project.empty() ? "default" : session.project, ""});
+  if (!session.host.empty()) chips.push_back({"host", session.host, ""});
+  chips.push_back({"process", ProcessText(session), ""});
+  if (session.events > 0) chips.push_back(TimeChip(session));
+  return chips;
+}
+
+// Returns the chip's right edge.
+double PaintChip(Painter& painter, double x, double y, const Chip& chip) {
+  const Theme& theme = painter.theme();
+  const Fonts& fonts = painter.fonts();
+  const double key = Painter::Width(fonts.body, chip.key);
+  const double value = std::min(Painter::Width(fonts.strong, chip.value), kMostChipText);
+  const double extra = chip.extra.empty() ? 0 : Painter::Width(fonts.body, chip.extra) + 8;
+  const Rect box{x, y, kChipPad * 2 + key + 6 + value + extra, kChipHeight};
+  painter.Fill(box, theme.raised, kRadius);
+  painter.Frame(box, theme.line, kRadius);
+  double at = x + kChipPad;
+  painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.key);
+  at += key + 6;
+  painter.Text(fonts.strong, at, y, kChipHeight, theme.text, chip.value, kMostChipText);
+  at += value + 8;
+  if (extra > 0) painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.extra);
+  return box.right();
+}
+
+// What the stream is doing: loading, live, recorded, broken.
+void PaintState(Painter& painter, double x, double y, const TimelineModel& model) {
+  const Theme& theme = painter.theme();
+  std::string text;
+  Rgba color = theme.muted;
+  if (model.phase() == TimelineModel::Phase::kFailed) {
+    text = "incomplete";
+    color = theme.error;
+  } else if (model.phase() == TimelineModel::Phase::kLoading) {
+    text = absl::StrCat("loading ", ShareText(static_cast<double>(model.received_events()),
+                                              static_cast<double>(model.expected_events())));
+    color = theme.accent;
+  } else if (!model.sessions().empty()) {
+    const bool live = !model.sessions().front().ended;
+    text = live ? "open" : "complete";
+    color = live ? theme.accent : theme.muted;
+  }
+  if (text.empty()) return;
+  const double width = Painter::Width(painter.fonts().body, text);
+  const Rect box{x, y, kChipPad * 2 + 14 + width, kChipHeight};
+  painter.Fill(box, theme.raised, kRadius);
+  painter.Frame(box, theme.line, kRadius);
+  painter.Dot(x + kChipPad + 3, y + kChipHeight / 2, 3.5, color);
+  painter.Text(painter.fonts().body, x + kChipPad + 14, y, kChipHeight, theme.muted, text);
+}
+
+}  // namespace
+
+void PaintTopBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed) {
+  const Theme& theme = painter.theme();
+  const Rect& bar = viewer.screen().top_bar;
+  painter.Fill(bar, theme.panel);
+  painter.HorizontalLine(bar.x, bar.right(), bar.bottom() - 1, theme.line);
+  double x = 14;
+  x += painter.Text(painter.fonts().brand, x, bar.y, bar.height, theme.text, "nano");
+  x += painter.Text(painter.fonts().brand, x, bar.y, bar.height, theme.accent, "lane");
+  x += 16;
+  const double y = bar.y + (bar.height - kChipHeight) / 2;
+  const double right = bar.right() - kSearchWidth - 28;
+  painter.Clip({bar.x, bar.y, right - bar.x, bar.height});
+  for (const Chip& chip : ChipsOf(feed.model())) x = PaintChip(painter, x, y, chip) + kChipGap;
+  PaintState(painter, x, y, feed.model());
+  painter.Unclip();
+}
+
+}  // namespace nanolane::desktop
