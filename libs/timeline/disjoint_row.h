@@ -1,15 +1,6 @@
 // Spans that do not overlap, sorted and packed, with prefix sums: the number and the summed length
-// of the spans before any time, in all and per slot (a small dense number for a category), in
-// O(log n), and for ascending times in O(1) each plus a gallop over what lies between.
-//
-//   row    = chunks of at most 512 spans, with totals of the chunks before
-//   chunk  = blocks of at most 32 spans, with totals of the blocks before, per slot too
-//   block  = 64-bit start of its first span, then 32-bit offsets and sums
-//
-// A block is closed early when the next start is 2^32 ns or more after its first, so that offsets
-// fit; what may exceed 32 bits, the last span's length, is the block's total less the last sum. All
-// lengths are uint64: disjoint spans of int64 times sum to less than 2^64, so that nothing here
-// overflows or rounds. About 12 bytes per span.
+// of the spans before any time, in all and per slot, in O(log n), and for ascending times in O(1)
+// each plus a gallop over what lies between. Chunks are as in row_chunk.h.
 //
 // Writing at the end is O(1). Writing elsewhere unpacks the chunk concerned, which stays unpacked
 // until another one is, or until Commit(). A reader sees the row as of the last Commit().
@@ -23,23 +14,9 @@
 #include <span>
 #include <vector>
 
+#include "libs/timeline/row_chunk.h"
+
 namespace nanolane::timeline {
-
-inline constexpr size_t kMaxSlots = 16;
-using SlotLengths = std::array<uint64_t, kMaxSlots>;
-
-struct RowSpan {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;  // >= start_ns
-  uint32_t index = 0;  // the caller's
-  uint8_t slot = 0;    // < kMaxSlots
-
-  uint64_t length() const {
-    return static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(start_ns);
-  }
-  bool instant() const { return start_ns == end_ns; }
-  bool operator==(const RowSpan&) const = default;
-};
 
 class DisjointRow {
  public:
@@ -95,8 +72,9 @@ class DisjointRow {
   // Adds to `lengths` what each slot covers between two places, from <= to, that are Near().
   static void AddSlotLengths(const Probe& from, const Probe& to, SlotLengths& lengths);
 
-  // Sets `lengths` to what each slot covers before the place.
-  static void SlotLengthsBefore(const Probe& probe, SlotLengths& lengths);
+  // Sets the first `slots` of `lengths` to what each slot covers before the place; there are no
+  // more slots in the row.
+  static void SlotLengthsBefore(const Probe& probe, size_t slots, SlotLengths& lengths);
 
   // Bit s: a span of slot s starts between two places, from <= to.
   static uint32_t SlotsStarting(const Probe& from, const Probe& to);
@@ -108,70 +86,34 @@ class DisjointRow {
   size_t MemoryBytes() const;
 
  private:
-  static constexpr uint32_t kBlockSpans = 32;
-  static constexpr uint32_t kChunkBlocks = 16;
-  static constexpr uint32_t kChunkSpans = kBlockSpans * kChunkBlocks;
   static constexpr uint64_t kWalkSpans = 4;  // up to so many per time, a walk is faster
+  static constexpr size_t kMostUnpacked = size_t{4} * RowChunk::kSpans;
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
-
-  struct alignas(64) Block {
-    int64_t base = 0;            // start of the first span
-    uint64_t length_before = 0;  // of the chunk's earlier blocks
-    uint64_t length = 0;         // of all spans of the block
-    uint32_t first = 0;          // spans in the chunk's earlier blocks
-    uint16_t count = 0;
-    uint16_t slots = 0;                        // bit s: slot s occurs
-    std::array<uint32_t, kBlockSpans> offset;  // start - base; the rest is UINT32_MAX
-    std::array<uint32_t, kBlockSpans> before;  // length of the block's earlier spans
-    std::array<uint8_t, kBlockSpans> slot;
-
-    uint64_t LengthOf(uint32_t i) const {
-      return (i + 1U == count ? length : before[i + 1U]) - before[i];
-    }
-  };
-
-  struct alignas(64) Chunk {
-    Chunk() { block_base.fill(std::numeric_limits<int64_t>::max()); }
-
-    uint64_t length = 0;
-    uint64_t length_before = 0;  // of earlier chunks, as all *_before: set by Commit()
-    uint64_t count_before = 0;
-    std::vector<Block> blocks;
-    uint32_t count = 0;
-    uint32_t first_index = 0;
-    uint16_t slots = 0;
-    uint8_t stride = 0;  // slots per row of `sums`
-    std::array<int64_t, kChunkBlocks> block_base;
-    SlotLengths slot_before = {};
-    std::vector<uint64_t> sums;  // row b: length per slot of the blocks before b; one more row
-    std::vector<uint32_t> index;  // of each span; empty where it is first_index, first_index + 1, …
-  };
 
   void FindBlock(int64_t time_ns, Hint& hint) const;
   bool HoldsPlace(const Hint& hint, int64_t time_ns) const;
   void Step(Hint& hint) const;
-  static void Prefetch(const Chunk& chunk, uint32_t block);
-  Probe ProbeIn(const Hint& hint, int64_t time_ns) const;
-  static Probe ProbeAt(const Chunk& chunk, uint32_t block, uint32_t in_block, int64_t time_ns);
+  bool Sparse(std::span<const int64_t> times, const Hint& first, Hint& last) const;
   void Walk(std::span<const int64_t> times, Hint hint, std::span<Probe> probes) const;
-  bool Push(Chunk& chunk, const RowSpan& span);
-  void PushIndex(Chunk& chunk, uint32_t index);
+  static void Prefetch(const RowChunk& chunk, uint32_t block);
+  static void Fill(uint32_t in_block, int64_t time_ns, Probe& probe);
+
   void PushBack(const RowSpan& span);
-  static void AddToSums(Chunk& chunk, const RowSpan& span, bool new_block);
-  RowSpan Unpack(const Chunk& chunk, const Block& block, uint32_t i) const;
-  void UnpackInto(const Chunk& chunk, std::vector<RowSpan>& out) const;
   size_t ChunkFor(int64_t start_ns) const;
-  void OpenEdit(size_t chunk);
+  size_t AfterEdit() const { return edit_chunk_ + edit_absorbed_ + 1; }
+  bool EditsLast() const { return edit_chunk_ != kNone && AfterEdit() == chunks_.size(); }
+  void OpenEditFor(int64_t start_ns);
   void CloseEdit();
-  std::vector<Chunk> PackEdit();
+  std::vector<RowChunk> PackEdit() const;
   void ExtendLast(int64_t end_ns);
+  void ReplaceInEdit(size_t first, size_t last, const RowSpan& merged);
   void RecountFrom(size_t chunk);
 
   Keep keep_;
   size_t size_ = 0;
   int64_t last_start_ = 0;
   int64_t last_end_ = 0;
-  std::vector<Chunk> chunks_;
+  std::vector<RowChunk> chunks_;
   std::vector<int64_t> heads_;  // start of the first span of each chunk
   size_t stale_from_ = kNone;   // chunks from here on have old *_before
 
@@ -189,7 +131,7 @@ struct DisjointRow::Probe {
 
  private:
   friend class DisjointRow;
-  const Chunk* chunk = nullptr;  // null in an empty row
+  const RowChunk* chunk = nullptr;  // null in an empty row
   uint32_t block = 0;
   uint32_t in_block = 0;  // spans of the block that start before the time
 };
@@ -204,9 +146,9 @@ inline bool DisjointRow::Near(const Probe& from, const Probe& to) {
 
 template <typename Visitor>
 void DisjointRow::ForEach(Visitor visit) const {
-  for (const Chunk& chunk : chunks_) {
-    for (const Block& block : chunk.blocks) {
-      for (uint32_t i = 0; i < block.count; ++i) visit(Unpack(chunk, block, i));
+  for (const RowChunk& chunk : chunks_) {
+    for (const RowBlock& block : chunk.blocks.All()) {
+      for (uint32_t i = 0; i < block.count; ++i) visit(chunk.Unpack(block, i));
     }
   }
 }

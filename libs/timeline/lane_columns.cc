@@ -115,26 +115,28 @@ class OverlapSweep {
 // What each slot covers in the columns of one row, from the left to the right.
 class RowSweep {
  public:
-  // Adds what the column between two places of a row covers; `number` is the column's.
-  void AddLengths(const Probe& from, const Probe& to, size_t number, SlotLengths& lengths) {
+  // Adds to the first `slots` of `lengths` what the column between two places of a row covers;
+  // `number` is the column's.
+  void AddLengths(const Probe& from, const Probe& to, size_t number, size_t slots,
+                  SlotLengths& lengths) {
     if (from.length == to.length) return;
     if (from.rank == to.rank) {
       lengths[DisjointRow::SlotBefore(to)] += to.length - from.length;
     } else if (DisjointRow::Near(from, to)) {
       DisjointRow::AddSlotLengths(from, to, lengths);
     } else {
-      if (known_edge_ != number) DisjointRow::SlotLengthsBefore(from, before_[number % 2]);
+      SlotLengths& left = before_[number % 2];
+      SlotLengths& right = before_[(number + 1) % 2];
+      if (known_edge_ != number) DisjointRow::SlotLengthsBefore(from, slots, left);
+      DisjointRow::SlotLengthsBefore(to, slots, right);
       known_edge_ = number + 1;
-      const SlotLengths& left = before_[number % 2];
-      SlotLengths& right = before_[known_edge_ % 2];
-      DisjointRow::SlotLengthsBefore(to, right);
-      for (size_t slot = 0; slot < kMaxSlots; ++slot) lengths[slot] += right[slot] - left[slot];
+      for (size_t slot = 0; slot < slots; ++slot) lengths[slot] += right[slot] - left[slot];
     }
   }
 
  private:
-  std::array<SlotLengths, 2>
-      before_;  // what each slot covers before an edge, by its number's parity
+  // What each slot covers before an edge, by the parity of the edge's number.
+  std::array<SlotLengths, 2> before_;
   size_t known_edge_ = std::numeric_limits<size_t>::max();  // the latest edge there
 };
 
@@ -214,9 +216,10 @@ class ColumnFiller {
       return rep_.slots.CategoryOf(DisjointRow::SlotBefore(rows_[0][i]));
     }
     if (overlaps || wide_columns_) return DominantOfWide(i, number, overlaps);
-    SlotLengths lengths = {};
+    SlotLengths lengths;
+    for (size_t slot = 0; slot < slot_count_; ++slot) lengths[slot] = 0;
     for (size_t row = 0; row < row_count_; ++row) {
-      sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, lengths);
+      sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, slot_count_, lengths);
     }
     return Greatest(rep_.slots, lengths);
   }
@@ -226,7 +229,7 @@ class ColumnFiller {
     WideSlotLengths wide = {};
     for (size_t row = 0; row < row_count_; ++row) {
       SlotLengths lengths = {};
-      sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, lengths);
+      sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, slot_count_, lengths);
       for (size_t slot = 0; slot < kMaxSlots; ++slot) wide[slot] += lengths[slot];
     }
     if (overlaps) overlaps_.AddLengths(wide);
@@ -237,6 +240,7 @@ class ColumnFiller {
   EdgeWalker edges_;
   std::span<PixelColumn> out_;
   const size_t row_count_ = rep_.rows.size();
+  const size_t slot_count_ = rep_.slots.size() <= 8 ? 8 : kMaxSlots;  // in whole cache lines
   const bool any_overlap_ = !rep_.overlap_starts.empty() || !rep_.overlap_instants.empty();
   const bool wide_columns_;
   std::array<int64_t, kBatch + 1> times_;
