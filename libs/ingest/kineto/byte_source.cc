@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "libs/base/status_macros.h"
 
 namespace nanolane::ingest::kineto {
 namespace {
@@ -46,6 +47,7 @@ class FileSource::Pump {
  private:
   // Reads on behind what is left of input_, which is empty or short. Nothing more: input_ stays.
   absl::Status Read();
+  absl::Status ReadInto(char* at, size_t room, size_t& count);
   absl::Status CopyPlain();
   absl::Status Inflate();
   absl::Status InflateInput(bool& member_open);
@@ -67,16 +69,23 @@ class FileSource::Pump {
   Chunk out_;
 };
 
+absl::Status FileSource::Pump::ReadInto(char* at, size_t room, size_t& count) {
+  ssize_t got = 0;
+  do {
+    got = read(source_.file_, at, room);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return absl::ErrnoToStatus(errno, "cannot read on in the trace file");
+  count = static_cast<size_t>(got);
+  source_.bytes_read_.fetch_add(count, std::memory_order_relaxed);
+  return absl::OkStatus();
+}
+
 absl::Status FileSource::Pump::Read() {
   const size_t left = input_.size();
   std::copy_n(input_.data(), left, buffer_.data());
-  ssize_t got = 0;
-  do {
-    got = read(source_.file_, buffer_.data() + left, buffer_.size() - left);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) return absl::ErrnoToStatus(errno, "cannot read on in the trace file");
-  input_ = std::string_view(buffer_.data(), left + static_cast<size_t>(got));
-  source_.bytes_read_.fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
+  size_t count = 0;
+  RETURN_IF_ERROR(ReadInto(buffer_.data() + left, buffer_.size() - left, count));
+  input_ = std::string_view(buffer_.data(), left + count);
   return absl::OkStatus();
 }
 
@@ -104,19 +113,17 @@ bool FileSource::Pump::Send() {
 }
 
 absl::Status FileSource::Pump::CopyPlain() {
+  std::copy_n(input_.data(), input_.size(), out_.bytes.data());
+  out_.size = input_.size();
   absl::Status status;
-  while (!input_.empty()) {
-    const size_t count = std::min(input_.size(), kChunkBytes - out_.size);
-    std::copy_n(input_.data(), count, out_.bytes.data() + out_.size);
+  for (;;) {
+    size_t count = 0;
+    status = ReadInto(out_.bytes.data() + out_.size, kChunkBytes - out_.size, count);
     out_.size += count;
-    input_.remove_prefix(count);
-    if (out_.size == kChunkBytes && !Send()) return absl::OkStatus();
-    if (input_.empty()) {
-      status = Read();
-      if (!status.ok()) break;
-    }
+    const bool ended = !status.ok() || count == 0;
+    if ((ended || out_.size == kChunkBytes) && !Send()) break;
+    if (ended) break;
   }
-  Send();
   return status;
 }
 

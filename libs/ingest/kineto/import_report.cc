@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "libs/base/str_cat.h"
 #include "libs/ingest/kineto/text.h"
 
 namespace nanolane::ingest::kineto {
@@ -34,10 +34,9 @@ void AddLoss(EventKind kind, const LeftOut& left_out, Session& session) {
 
 void Tell(const Oddity& oddity, std::string_view reason, std::vector<LeftOut>& out) {
   if (oddity.count == 0) return;
-  out.push_back(
-      {.reason = absl::StrCat(std::string(reason), ", first at byte ", oddity.first_offset),
-       .count = oddity.count,
-       .first_offset = oddity.first_offset});
+  out.push_back({.reason = base::StrCat(reason, ", first at byte ", oddity.first_offset),
+                 .count = oddity.count,
+                 .first_offset = oddity.first_offset});
 }
 
 // Names of files are bytes; the session's fields are UTF-8.
@@ -78,7 +77,7 @@ Session DescribeSession(const std::string& path, const TraceFacts& facts,
   const auto name = contents.process_names.find(process.id);
   const bool named = name != contents.process_names.end() && process.id_text.empty();
   session.set_executable(named ? std::string(contents.names.Text(name->second)) : "python");
-  session.set_source(absl::StrCat("import:", FileName(path)));
+  session.set_source(base::StrCat("import:", FileName(path)));
   for (const auto& [label, value] : facts.labels) (*session.mutable_labels())[label] = value;
   if (!process.id_text.empty()) (*session.mutable_labels())["process"] = process.id_text;
   nanolane::trace::v1::ClockFacts& clock = *session.mutable_clock();
@@ -110,23 +109,22 @@ std::vector<LeftOut> TellFile(const TraceReader& reader, const TraceContents& co
   std::vector<LeftOut> out;
   const FileTrouble& trouble = reader.trouble();
   Tell(trouble.malformed,
-       absl::StrCat("parts of the file could not be read and were skipped: ",
+       base::StrCat("parts of the file could not be read and were skipped: ",
                     trouble.malformed_what),
        out);
   if (!source.ok()) {
     out.push_back(
-        {.reason = absl::StrCat("what came before it was kept: ", std::string(source.message())),
-         .count = 1});
+        {.reason = base::StrCat("what came before it was kept: ", source.message()), .count = 1});
   }
   if (trouble.truncated) {
-    out.push_back({.reason = absl::StrCat("the trace ends too early, at byte ",
+    out.push_back({.reason = base::StrCat("the trace ends too early, at byte ",
                                           trouble.truncated_offset, "; what came before was kept"),
                    .count = 1,
                    .first_offset = trouble.truncated_offset});
   }
   if (trouble.trailing_offset > 0) {
     out.push_back(
-        {.reason = absl::StrCat("what follows the end of the trace was left out, from byte ",
+        {.reason = base::StrCat("what follows the end of the trace was left out, from byte ",
                                 trouble.trailing_offset, " on"),
          .count = 1,
          .first_offset = trouble.trailing_offset});
@@ -157,8 +155,7 @@ std::vector<LeftOut> TellProcess(const EmitCounts& counts, const Process& proces
   for (const EventKind kind : kKinds) {
     for (int i = 1; i < kVerdictCount; ++i) {
       const auto verdict = static_cast<Verdict>(i);
-      tell(kind,
-           absl::StrCat(std::string(trace::ToString(kind)), " ", std::string(ReasonOf(verdict))),
+      tell(kind, base::StrCat(trace::ToString(kind), " ", ReasonOf(verdict)),
            counts.verdicts[static_cast<size_t>(kind)][static_cast<size_t>(i)]);
     }
   }

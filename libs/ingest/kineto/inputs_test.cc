@@ -1,5 +1,7 @@
 // Traces that broke tools of this kind: each is a case, named by what the file holds.
 #include <catch2/catch.hpp>
+#include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -410,6 +412,47 @@ TEST_CASE("a few megabytes of nesting cost that event alone") {
   REQUIRE(imported.status.ok());
   CHECK(imported.Count("kernel") == 2);
   CHECK(imported.LeftOutCount("nested deeper") == 1);
+}
+
+TEST_CASE("one byte changed at random costs two events at most") {
+  std::vector<std::string> events;
+  for (int i = 0; i < 40; ++i) events.push_back(KernelText({.ts = std::to_string(1'000 + 10 * i)}));
+  const std::string text = TraceOf(events, ", \"deviceProperties\": [{\"id\": 0}]");
+  constexpr std::string_view kBytes = "{}[],:\"\\-0e9ainf \n\x01\xFF";
+  std::mt19937 random(31);
+  const size_t first = text.find('[') + 1;
+  for (int round = 0; round < 2'000; ++round) {
+    std::string changed = text;
+    // Not in the last event, behind which the list ends.
+    const size_t at = first + random() % (text.rfind("{\"ph\"") - first);
+    changed[at] = kBytes[random() % kBytes.size()];
+    const Imported imported = ImportText(changed);
+    INFO(changed.substr(at > 60 ? at - 60 : 0, 120));
+    REQUIRE(imported.status.ok());
+    REQUIRE(imported.Count("kernel") >= 38);
+    CHECK(imported.Count("kernel") <= 40);
+  }
+}
+
+TEST_CASE("bytes changed at random anywhere never break the import") {
+  std::vector<std::string> events;
+  for (int i = 0; i < 12; ++i) {
+    events.push_back(CallText({.name = "cudaLaunchKernel",
+                               .ts = std::to_string(1'000 + 10 * i),
+                               .correlation = static_cast<uint64_t>(i + 1)}));
+    events.push_back(KernelText(
+        {.ts = std::to_string(1'005 + 10 * i), .correlation = static_cast<uint64_t>(i + 1)}));
+  }
+  const std::string text = TraceOf(events, ", \"deviceProperties\": [{\"id\": 0}]");
+  std::mt19937 random(32);
+  for (int round = 0; round < 1'000; ++round) {
+    std::string changed = text;
+    for (size_t n = 1 + random() % 8; n > 0; --n) {
+      changed[random() % text.size()] = static_cast<char>(random() % 256);
+    }
+    const Imported imported = ImportText(changed);
+    for (size_t i = 0; i < imported.sessions.size(); ++i) CHECK(imported.Count("kernel", i) <= 12);
+  }
 }
 
 }  // namespace

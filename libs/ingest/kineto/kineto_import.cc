@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "libs/base/status_macros.h"
+#include "libs/base/str_cat.h"
 #include "libs/ingest/kineto/byte_source.h"
 #include "libs/ingest/kineto/import_report.h"
 #include "libs/ingest/kineto/launch_join.h"
@@ -18,7 +18,7 @@ namespace nanolane::ingest::kineto {
 namespace {
 
 absl::Status WithPath(const std::string& path, const absl::Status& status) {
-  return {status.code(), absl::StrCat(path, ": ", std::string(status.message()))};
+  return {status.code(), base::StrCat(path, ": ", status.message())};
 }
 
 // One import of one file: read, join, write.
@@ -76,16 +76,15 @@ absl::Status KinetoImport::Read() {
   // A damaged file may still give events; any other fault of the source ends the import.
   if (!source.ok() && source.code() != absl::StatusCode::kDataLoss) return WithPath(path_, source);
   if (!read.ok()) {
-    return WithPath(path_,
-                    source.ok()
-                        ? read
-                        : absl::Status(read.code(), absl::StrCat(std::string(read.message()), "; ",
-                                                                 std::string(source.message()))));
+    return WithPath(
+        path_, source.ok() ? read
+                           : absl::Status(read.code(),
+                                          base::StrCat(read.message(), "; ", source.message())));
   }
   Tick();
   file_trouble_ = TellFile(*reader_, contents_, source);
   if (reader_->events() == 0 && !file_trouble_.empty()) {
-    return WithPath(path_, absl::InvalidArgumentError(absl::StrCat("no event could be read: ",
+    return WithPath(path_, absl::InvalidArgumentError(base::StrCat("no event could be read: ",
                                                                    file_trouble_.front().reason)));
   }
   return absl::OkStatus();

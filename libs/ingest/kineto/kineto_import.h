@@ -15,8 +15,8 @@
 //
 // Whatever is odd about the file is told in `left_out`: events that were left out (suspect.h says
 // which times are taken for faults), parts that could not be read, and what was kept but changed;
-// reasons of the latter begin with "kept". A file without any event of these kinds gives an empty
-// list.
+// reasons of the latter hold the word "kept". What is wrong with the file as a whole is told in
+// each of its sessions. A file without any event of these kinds gives an empty list.
 //
 // Memory is flat: records beyond the budget are sorted on disk, in unlinked temporary files.
 #pragma once
@@ -43,9 +43,9 @@ struct ImportProgress {
 
 struct KinetoOptions {
   std::string project;
-  size_t memory_budget_bytes = 256 << 20;  // for records between the passes
-  std::string spill_dir;                   // empty: $TMPDIR, or /tmp
-  std::function<void(const ImportProgress&)> progress;
+  size_t memory_budget_bytes = 256 << 20;               // for records between the passes
+  std::string spill_dir;                                // empty: $TMPDIR, or /tmp
+  std::function<void(const ImportProgress&)> progress;  // called by the importing thread
 };
 
 struct LeftOut {

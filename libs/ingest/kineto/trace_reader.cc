@@ -1,8 +1,8 @@
 #include "libs/ingest/kineto/trace_reader.h"
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "libs/base/str_cat.h"
 
 namespace nanolane::ingest::kineto {
 namespace {
@@ -42,27 +42,27 @@ absl::Status TraceReader::CheckBeginning() {
   const std::string_view ahead = scanner_.Ahead(24);
   for (const Beginning& other : kOtherFiles) {
     if (ahead.starts_with(other.bytes)) {
-      return absl::InvalidArgumentError(absl::StrCat("not a trace but ", std::string(other.what)));
+      return absl::InvalidArgumentError(base::StrCat("not a trace but ", other.what));
     }
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("not a Chrome trace: JSON begins with '{' or '[', this with \"",
-                   absl::CHexEscape(std::string(ahead.substr(0, 16))), "\""));
+      base::StrCat("not a Chrome trace: JSON begins with '{' or '[', this with \"",
+                   absl::CHexEscape(base::ToAbsl(ahead.substr(0, 16))), "\""));
 }
 
 absl::Status TraceReader::NoEvents() const {
   if (trouble_.malformed.count > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::InvalidArgumentError(base::StrCat(
         "malformed at byte ", trouble_.malformed.first_offset, " (", trouble_.malformed_what,
         "), and no list of events (\"traceEvents\") was found"));
   }
   if (trouble_.truncated) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the file ends at byte ", trouble_.truncated_offset,
+        base::StrCat("the file ends at byte ", trouble_.truncated_offset,
                      ", before its list of events (\"traceEvents\")"));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("JSON, but not a Chrome trace: it has no list of events (\"traceEvents\"); its "
+      base::StrCat("JSON, but not a Chrome trace: it has no list of events (\"traceEvents\"); its "
                    "keys are ",
                    keys_.empty() ? "none" : absl::StrJoin(keys_, ", ")));
 }
@@ -119,6 +119,10 @@ void TraceReader::ReadList() {
     } else if (c == ']') {
       scanner_.Drop(1);
       return;
+    } else if (c == '[') {
+      // Skipped as one value, a stray bracket would take all further events with it.
+      NoteMalformed("an array stands among the events", scanner_.offset());
+      scanner_.Drop(1);
     } else if (scanner_.at_end()) {
       exhausted_ = trouble_.truncated = true;
       trouble_.truncated_offset = scanner_.offset();
@@ -151,6 +155,11 @@ bool TraceReader::ReadListElement() {
   return true;
 }
 
+void TraceReader::NoteMalformed(const std::string& what, uint64_t offset) {
+  if (trouble_.malformed.count == 0) trouble_.malformed_what = what;
+  trouble_.malformed.Add(offset);
+}
+
 bool TraceReader::Recover() {
   const JsonScanner::Error error = scanner_.error();
   if (error.at_end) {
@@ -158,8 +167,7 @@ bool TraceReader::Recover() {
     trouble_.truncated_offset = error.offset;
     return false;
   }
-  if (trouble_.malformed.count == 0) trouble_.malformed_what = error.what;
-  trouble_.malformed.Add(error.offset);
+  NoteMalformed(error.what, error.offset);
   recovering_ = true;
   exhausted_ = !scanner_.FindNextEvent();
   if (!exhausted_) found_list_ = true;

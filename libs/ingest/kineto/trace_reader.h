@@ -59,6 +59,7 @@ class TraceReader {
   bool ReadListElement();
   // Behind an error: notes it and searches for the next event. False: there is none.
   bool Recover();
+  void NoteMalformed(const std::string& what, uint64_t offset);
   absl::Status NoEvents() const;
 
   JsonScanner scanner_;
