@@ -147,7 +147,8 @@ inline bool DisjointRow::Near(const Probe& from, const Probe& to) {
 template <typename Visitor>
 void DisjointRow::ForEach(Visitor visit) const {
   for (const RowChunk& chunk : chunks_) {
-    for (const RowBlock& block : chunk.blocks.All()) {
+    for (uint32_t b = 0; b < chunk.blocks.size(); ++b) {
+      const RowBlock& block = chunk.blocks[b];
       for (uint32_t i = 0; i < block.count; ++i) visit(chunk.Unpack(block, i));
     }
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <new>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 namespace nanolane::timeline {
@@ -14,16 +16,37 @@ constexpr uint32_t kPad = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
 
+void RowBlocks::Free::operator()(std::byte* storage) const {
+  ::operator delete (storage, std::align_val_t{alignof(RowBlock)});
+}
+
+void RowBlocks::Move(uint8_t capacity, uint8_t lines) {
+  static_assert(std::is_trivially_copyable_v<RowBlock> && std::is_trivially_copyable_v<SlotLine>);
+  RowBlocks to;
+  to.capacity_ = capacity;
+  to.lines_ = lines;
+  to.storage_.reset(static_cast<std::byte*>(
+      ::operator new (capacity* to.Stride(), std::align_val_t{alignof(RowBlock)})));
+  for (; to.size_ < size_; ++to.size_) {
+    ::new (to.At(to.size_)) RowBlock((*this)[to.size_]);
+    for (uint8_t line = 0; line < lines; ++line) {
+      ::new (to.SumsOf(to.size_) + line)
+          SlotLine(line < lines_ ? SumsOf(to.size_)[line] : SlotLine());
+    }
+  }
+  *this = std::move(to);
+}
+
 RowBlock& RowBlocks::Add() {
   if (size_ == capacity_) {
-    const uint32_t wider = capacity_ == 0 ? 1 : 2 * capacity_;
-    auto blocks = std::make_unique<RowBlock[]>(wider);
-    std::copy_n(blocks_.get(), size_, blocks.get());
-    blocks_ = std::move(blocks);
-    capacity_ = wider;
+    Move(static_cast<uint8_t>(std::max(1, 2 * capacity_)), lines_);
   }
-  return blocks_[size_++];
+  ++size_;
+  for (uint8_t line = 0; line < lines_; ++line) ::new (SumsOf(size_ - 1U) + line) SlotLine();
+  return *::new (&back()) RowBlock();
 }
+
+void RowBlocks::SetLines(uint8_t lines) { Move(capacity_, lines); }
 
 RowBlock& RowChunk::AddBlock(int64_t base) {
   block_base[blocks.size()] = base;
@@ -35,27 +58,29 @@ RowBlock& RowChunk::AddBlock(int64_t base) {
   return block;
 }
 
-// Counts a span in, the `in_block`-th of the last block that has sums, or the first of the next.
-void RowChunk::AddToSums(uint8_t slot, uint64_t span_length, uint32_t in_block) {
+// Counts a span in, the `in_block`-th of its block, all earlier ones being counted.
+void RowChunk::AddToSums(uint32_t block, uint32_t in_block) {
+  const uint8_t slot = blocks[block].slot[in_block];
+  const uint64_t span_length = blocks[block].LengthOf(in_block);
+  SlotLine* sums = blocks.SumsOf(block);
   if (in_block == 0) {
-    for (size_t line = 0; line < sum_lines; ++line) {
-      SlotLine& sum = sums.emplace_back();
-      std::copy_n(slot_length.begin() + static_cast<ptrdiff_t>(8 * line), 8, sum.length.begin());
+    for (size_t line = 0; line < blocks.lines(); ++line) {
+      std::copy_n(slot_length.begin() + static_cast<ptrdiff_t>(8 * line), 8,
+                  sums[line].length.begin());
     }
   }
-  if (sum_lines > 0 && in_block < RowBlock::kSpans / 2) {
-    sums[sums.size() - sum_lines + slot / 8].length[slot % 8] += span_length;
+  if (blocks.lines() > 0 && in_block < RowBlock::kSpans / 2) {
+    sums[slot / 8].length[slot % 8] += span_length;
   }
   slot_length[slot] += span_length;
 }
 
-// Lays the sums out anew for the slots that occur.
+// Lays the sums out anew.
 void RowChunk::BuildSums(uint8_t lines) {
-  sum_lines = lines;
-  sums.clear();
+  blocks.SetLines(lines);
   slot_length = {};
-  for (const RowBlock& block : blocks.All()) {
-    for (uint32_t i = 0; i < block.count; ++i) AddToSums(block.slot[i], block.LengthOf(i), i);
+  for (uint32_t b = 0; b < blocks.size(); ++b) {
+    for (uint32_t i = 0; i < blocks[b].count; ++i) AddToSums(b, i);
   }
 }
 
@@ -89,10 +114,10 @@ bool RowChunk::Push(const RowSpan& span, bool events) {
     PushIndex(span.index);
     const bool one_slot = std::has_single_bit(slots);
     const uint8_t lines = one_slot ? 0 : (slots >> 8U) != 0 ? 2 : 1;
-    if (lines > sum_lines) {
-      BuildSums(lines);
+    if (lines > blocks.lines()) {
+      BuildSums(lines);  // moves the blocks
     } else {
-      AddToSums(span.slot, span.length(), block.count - 1U);
+      AddToSums(blocks.size() - 1, block.count - 1U);
     }
   }
   length += span.length();
@@ -115,14 +140,13 @@ RowSpan RowChunk::Unpack(const RowBlock& block, uint32_t i) const {
 }
 
 void RowChunk::UnpackInto(std::vector<RowSpan>& out) const {
-  for (const RowBlock& block : blocks.All()) {
-    for (uint32_t i = 0; i < block.count; ++i) out.push_back(Unpack(block, i));
+  for (uint32_t b = 0; b < blocks.size(); ++b) {
+    for (uint32_t i = 0; i < blocks[b].count; ++i) out.push_back(Unpack(blocks[b], i));
   }
 }
 
 size_t RowChunk::MemoryBytes() const {
-  return blocks.MemoryBytes() + sums.capacity() * sizeof(SlotLine) +
-         index.capacity() * sizeof(uint32_t);
+  return blocks.MemoryBytes() + index.capacity() * sizeof(uint32_t);
 }
 
 }  // namespace nanolane::timeline

@@ -60,7 +60,14 @@ struct alignas(64) RowBlock {
   }
 };
 
-// The blocks of a chunk: a vector in 16 bytes.
+// What each of eight slots covers: one cache line.
+struct alignas(64) SlotLine {
+  std::array<uint64_t, 8> length = {};
+};
+
+// The blocks of a chunk, each followed by its sums: `lines` of what every slot covers in the chunk
+// before the block's middle. Together, because in a view of many events nearly every block lies in
+// a page of its own, and a page costs more than a line. Blocks are added, never taken away.
 class RowBlocks {
  public:
   static constexpr uint32_t kMost = 16;
@@ -68,21 +75,34 @@ class RowBlocks {
   uint32_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   bool full() const { return size_ == kMost; }
-  RowBlock& back() { return blocks_[size_ - 1]; }
-  const RowBlock& operator[](uint32_t i) const { return blocks_[i]; }
-  std::span<const RowBlock> All() const { return {blocks_.get(), size_}; }
+  uint8_t lines() const { return lines_; }
+
+  RowBlock& operator[](uint32_t i) { return *reinterpret_cast<RowBlock*>(At(i)); }
+  const RowBlock& operator[](uint32_t i) const { return *reinterpret_cast<const RowBlock*>(At(i)); }
+  RowBlock& back() { return (*this)[size_ - 1]; }
+  SlotLine* SumsOf(uint32_t i) { return reinterpret_cast<SlotLine*>(At(i) + sizeof(RowBlock)); }
+  const SlotLine* SumsOf(uint32_t i) const {
+    return reinterpret_cast<const SlotLine*>(At(i) + sizeof(RowBlock));
+  }
+
   RowBlock& Add();
-  size_t MemoryBytes() const { return capacity_ * sizeof(RowBlock); }
+  void SetLines(uint8_t lines);  // further lines are zero
+  size_t MemoryBytes() const { return capacity_ * Stride(); }
 
  private:
-  std::unique_ptr<RowBlock[]> blocks_;
-  uint32_t size_ = 0;
-  uint32_t capacity_ = 0;
-};
+  struct Free {
+    void operator()(std::byte* storage) const;
+  };
+  using Storage = std::unique_ptr<std::byte, Free>;
 
-// What each of eight slots covers: one cache line.
-struct alignas(64) SlotLine {
-  std::array<uint64_t, 8> length = {};
+  size_t Stride() const { return sizeof(RowBlock) + lines_ * sizeof(SlotLine); }
+  std::byte* At(uint32_t i) const { return storage_.get() + i * Stride(); }
+  void Move(uint8_t capacity, uint8_t lines);
+
+  Storage storage_;
+  uint8_t size_ = 0;
+  uint8_t capacity_ = 0;
+  uint8_t lines_ = 0;
 };
 
 // The fields are DisjointRow's to read.
@@ -100,28 +120,24 @@ struct alignas(64) RowChunk {
   RowSpan Unpack(const RowBlock& block, uint32_t i) const;
   void UnpackInto(std::vector<RowSpan>& out) const;
 
-  const SlotLine* SumsOf(uint32_t block) const { return &sums[size_t{block} * sum_lines]; }
   size_t MemoryBytes() const;  // beyond the chunk itself
 
   RowBlocks blocks;
   uint64_t length_before = 0;  // of earlier chunks, as count_before and slot_before: set by the row
   uint64_t count_before = 0;
-  // What each slot covers in the chunk before the block's middle, sum_lines per block.
-  std::vector<SlotLine> sums;
+  uint64_t length = 0;
   uint32_t count = 0;
-  uint16_t slots = 0;     // bit s: slot s occurs
-  uint8_t sum_lines = 0;  // 0: one slot alone occurs, so that there is no need of sums
+  uint32_t first_index = 0;
+  uint16_t slots = 0;                                // bit s: slot s occurs
   std::array<int64_t, RowBlocks::kMost> block_base;  // of each block; the rest is INT64_MAX
   SlotLengths slot_before = {};
   SlotLengths slot_length = {};
-  uint64_t length = 0;
-  uint32_t first_index = 0;
   std::vector<uint32_t> index;  // of each span; empty where it is first_index, first_index + 1, …
 
  private:
   void PushIndex(uint32_t value);
   void BuildSums(uint8_t lines);
-  void AddToSums(uint8_t slot, uint64_t span_length, uint32_t in_block);
+  void AddToSums(uint32_t block, uint32_t in_block);
   RowBlock& AddBlock(int64_t base);
 };
 

@@ -32,12 +32,9 @@ RowSpan DisjointRow::At(uint64_t rank) const {
                        [](uint64_t r, const RowChunk& chunk) { return r < chunk.count_before; });
   const RowChunk& chunk = *(after - 1);
   const auto in_chunk = static_cast<uint32_t>(rank - chunk.count_before);
-  const std::span<const RowBlock> blocks = chunk.blocks.All();
-  const auto block =
-      std::upper_bound(blocks.begin(), blocks.end(), in_chunk,
-                       [](uint32_t r, const RowBlock& candidate) { return r < candidate.first; }) -
-      1;
-  return chunk.Unpack(*block, in_chunk - block->first);
+  uint32_t block = chunk.blocks.size() - 1;
+  while (chunk.blocks[block].first > in_chunk) --block;
+  return chunk.Unpack(chunk.blocks[block], in_chunk - chunk.blocks[block].first);
 }
 
 // The last block that starts before the time, or the first of all; from the hint on.
@@ -81,9 +78,9 @@ bool DisjointRow::Sparse(std::span<const int64_t> times, const Hint& first, Hint
   __builtin_prefetch(&block.offset[24]);
   __builtin_prefetch(&block.before[8]);
   __builtin_prefetch(&block.before[24]);
-  if (chunk.sum_lines == 0) return;
+  if (chunk.blocks.lines() == 0) return;
+  __builtin_prefetch(chunk.blocks.SumsOf(block_number));
   __builtin_prefetch(chunk.slot_before.data());
-  __builtin_prefetch(chunk.SumsOf(block_number));
 }
 
 // Completes a probe of which the block is known.
@@ -171,14 +168,14 @@ void DisjointRow::SlotLengthsBefore(const Probe& probe, size_t slots, SlotLength
   for (size_t first = 0; first < slots; first += 8) {
     AssignEight(&chunk.slot_before[first], &lengths[first]);
   }
-  if (chunk.sum_lines == 0) {
+  if (chunk.blocks.lines() == 0) {  // one slot alone
     lengths[static_cast<size_t>(std::countr_zero(chunk.slots))] +=
         probe.length - chunk.length_before;
     return;
   }
   const RowBlock& block = chunk.blocks[probe.block];
-  const SlotLine* sums = chunk.SumsOf(probe.block);
-  for (size_t line = 0; line < chunk.sum_lines; ++line) {
+  const SlotLine* sums = chunk.blocks.SumsOf(probe.block);
+  for (size_t line = 0; line < chunk.blocks.lines(); ++line) {
     AddEight(sums[line].length.data(), &lengths[8 * line]);
   }
   // From the middle on or back, to the span in which the probe is.
