@@ -1,6 +1,7 @@
 #include "services/query/lanes.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "libs/base/status_macros.h"
@@ -33,9 +34,10 @@ auto DisplayOrder(const v1::LaneInfo& info) {
   const int part = lane.kind == LaneKind::kNvtxThread  ? 0
                    : lane.kind == LaneKind::kThreadApi ? 2
                                                        : 1;
-  return std::make_tuple(part, lane.gpu_index, lane.gpu_uuid, SectionOf(lane.kind), lane.context,
-                         lane.stream, RowOfStream(lane.kind), lane.thread, lane.domain,
-                         info.lane_id());
+  // Rows of no known GPU come after those of the GPUs.
+  const int gpu = lane.gpu_index < 0 ? std::numeric_limits<int>::max() : lane.gpu_index;
+  return std::make_tuple(part, gpu, lane.gpu_uuid, SectionOf(lane.kind), lane.context, lane.stream,
+                         RowOfStream(lane.kind), lane.thread, lane.domain, info.lane_id());
 }
 
 }  // namespace
