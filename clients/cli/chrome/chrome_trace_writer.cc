@@ -126,7 +126,8 @@ void ChromeTraceWriter::WriteEvent(const trace::Lane& lane, const trace::Event& 
       op.sync_kind == trace::SyncKind::kStreamWaitEvent && event.launch_start_ns != trace::kNoTime;
   WriteTimes(event.start_ns, instant ? event.launch_duration_ns : event.duration_ns);
   out_ << ",\"args\":{";
-  if (!of_thread) WriteDeviceArgs(lane, event, op);
+  // Readers take whatever names a stream in its arguments for device work: ranges must not.
+  if (!of_thread && op.kind != EventKind::kNvtx) WriteDeviceArgs(lane, event, op);
   out_ << "}}";
 }
 
