@@ -74,8 +74,8 @@ nlohmann::json RandomValue(std::mt19937& random, int depth) {
     case 2: return static_cast<int64_t>(random()) - (1LL << 31);
     case 3: return static_cast<double>(random()) / 4096.0;
     case 4: {
-      static constexpr const char* kPieces[] = {
-          "a", "\"", "\\", "\n", "é", "中", "😀", "/", "{", "}", "[", ",", ":", "0123456789abcdef"};
+      static constexpr const char* kPieces[] = {"a", "\"", "\\", "\n", "é", "中",
+                                                "😀", "/",  "{",  "}",  ",", "0123456789abcdef"};
       std::string text;
       for (size_t n = random() % 6; n > 0; --n) text += kPieces[random() % std::size(kPieces)];
       return text;
