@@ -24,16 +24,36 @@ int64_t SaturatedLength(uint64_t length) {
       std::min<uint64_t>(length, static_cast<uint64_t>(std::numeric_limits<int64_t>::max())));
 }
 
-// The slot with the greatest length; the lowest category of several.
-template <typename Lengths>
-Category Greatest(const CategorySlots& slots, const Lengths& lengths) {
-  uint8_t best = slots.ascending().front();
-  auto greatest = lengths[best];
-  for (const uint8_t slot : slots.ascending()) {
-    const auto length = lengths[slot];
-    const bool greater = length > greatest;  // unpredictable: without a branch
-    best = greater ? slot : best;
-    greatest = greater ? length : greatest;
+// A sum over the rows of a column of at most about this extent fits 60 bits.
+constexpr Wide kNarrowColumn = Wide{1} << 57;
+static_assert(LaneRep::kMaxRows <= 4);
+
+// The category of the slot with the greatest length, which is not 0; the lowest of several. Takes
+// lengths of at most 60 bits of a multiple of eight slots, 0 where a slot is not in use. Compares
+// numbers that end in the precedence, without branches, which would be unpredictable.
+Category Greatest(const CategorySlots& slots, const SlotLengths& lengths, size_t slot_count) {
+  uint64_t greatest = 0;
+  for (size_t first = 0; first < slot_count; first += 8) {
+    std::array<uint64_t, 8> ranked;
+    for (size_t i = 0; i < 8; ++i) {
+      ranked[i] = lengths[first + i] << 4U | slots.precedence()[first + i];
+    }
+    for (size_t half = 4; half > 0; half /= 2) {
+      for (size_t i = 0; i < half; ++i) ranked[i] = std::max(ranked[i], ranked[i + half]);
+    }
+    greatest = std::max(greatest, ranked[0]);
+  }
+  return CategorySlots::CategoryOfPrecedence(greatest & 15U);
+}
+
+// As above, for lengths of any size.
+Category Greatest(const CategorySlots& slots, const WideSlotLengths& lengths) {
+  size_t best = 0;
+  for (size_t slot = 1; slot < slots.size(); ++slot) {
+    if (lengths[slot] > lengths[best] ||
+        (lengths[slot] == lengths[best] && slots.precedence()[slot] > slots.precedence()[best])) {
+      best = slot;
+    }
   }
   return slots.CategoryOf(best);
 }
@@ -148,7 +168,7 @@ class ColumnFiller {
         edges_(window, static_cast<uint32_t>(out.size())),
         out_(out),
         wide_columns_(Wide{window.end_ns} - window.start_ns >
-                      (Wide{1} << 60) * static_cast<Wide>(out.size())),
+                      kNarrowColumn * static_cast<Wide>(out.size())),
         overlaps_(rep) {}
 
   void Fill() {
@@ -221,7 +241,7 @@ class ColumnFiller {
     for (size_t row = 0; row < row_count_; ++row) {
       sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, slot_count_, lengths);
     }
-    return Greatest(rep_.slots, lengths);
+    return Greatest(rep_.slots, lengths, slot_count_);
   }
 
   // As above where the sum over rows and overlaps may exceed 64 bits.

@@ -30,7 +30,7 @@ uint64_t Distance(int64_t from_ns, int64_t to_ns) {
 }  // namespace
 
 uint8_t CategorySlots::SlotOf(trace::Category category) {
-  static_assert(trace::kCategoryCount <= kMaxSlots);
+  static_assert(trace::kCategoryCount < kMaxSlots);
   auto number = static_cast<size_t>(category);
   if (number >= trace::kCategoryCount) {  // of a newer writer
     category = trace::Category::kOtherKernel;
@@ -40,9 +40,7 @@ uint8_t CategorySlots::SlotOf(trace::Category category) {
   const auto slot = static_cast<uint8_t>(categories_.size());
   slot_of_[number] = static_cast<int8_t>(slot);
   categories_.push_back(category);
-  ascending_.push_back(slot);
-  std::sort(ascending_.begin(), ascending_.end(),
-            [this](uint8_t a, uint8_t b) { return categories_[a] < categories_[b]; });
+  precedence_[slot] = static_cast<uint8_t>(trace::kCategoryCount - number);
   return slot;
 }
 

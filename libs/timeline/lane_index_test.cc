@@ -324,13 +324,17 @@ TEST_CASE("columns sum to the covered time of the window, starts to the events o
   REQUIRE(starts == lane.index.size());
 }
 
-TEST_CASE("100,000 events in random order, one by one, are taken in") {
+TEST_CASE("100,000 events in random order, a few at a time, are taken in") {
   LaneMaker make(13);
   const LaneEvents sorted =
       make.Stream({.events = 100'000, .instant_one_in = 10, .overlap_one_in = 10});
   const LaneEvents events = sorted.Reordered(make.Shuffle(sorted.size()));
   Pair lane;
-  for (size_t i = 0; i < events.size(); ++i) lane.index.Append(events.Batch(i, 1));
+  for (size_t done = 0; done < events.size();) {
+    const size_t count = std::min(events.size() - done, static_cast<size_t>(make.Int(1, 9)));
+    lane.index.Append(events.Batch(done, count));
+    done += count;
+  }
   lane.oracle.Append(events.All());
   RequireEqual(lane, {lane.index.first_ns(), lane.index.last_ns()}, 1'600);
   for (int i = 0; i < 20; ++i) RequireEqual(lane, AnyWindow(make, events), 1'600);

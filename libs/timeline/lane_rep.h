@@ -20,14 +20,17 @@ class CategorySlots {
   size_t size() const { return categories_.size(); }
   trace::Category CategoryOf(size_t slot) const { return categories_[slot]; }
 
-  // Slots by ascending category, so that the first of several equal ones is the right one.
-  const std::vector<uint8_t>& ascending() const { return ascending_; }
+  // Of a slot, 1 … 15: the lower the category, the higher. 0: the slot is not in use.
+  const std::array<uint8_t, kMaxSlots>& precedence() const { return precedence_; }
+  static trace::Category CategoryOfPrecedence(uint64_t precedence) {
+    return static_cast<trace::Category>(trace::kCategoryCount - precedence);
+  }
 
  private:
   std::array<int8_t, kMaxSlots> slot_of_ = {-1, -1, -1, -1, -1, -1, -1, -1,
                                             -1, -1, -1, -1, -1, -1, -1, -1};
   std::vector<trace::Category> categories_;
-  std::vector<uint8_t> ascending_;
+  std::array<uint8_t, kMaxSlots> precedence_ = {};
 };
 
 struct LaneRep {
