@@ -55,9 +55,10 @@ class DisjointRow {
     uint32_t block = 0;
   };
 
-  // Places ascending `times`, at most kMaxTimes; `hint` carries the search on from call to call.
-  static constexpr size_t kMaxTimes = 32;
-  void Locate(std::span<const int64_t> times, Hint& hint, std::span<Probe> probes) const;
+  // Places ascending `times`, of which there is one at least; `hint` carries the search on from
+  // call to call. False: nothing starts or runs between the first and the last, and the probes in
+  // between may not be set.
+  bool Locate(std::span<const int64_t> times, Hint& hint, std::span<Probe> probes) const;
   Probe Locate(int64_t time_ns) const;
 
   // Number of spans that start at or before `time_ns`.
@@ -96,6 +97,8 @@ class DisjointRow {
   bool Sparse(std::span<const int64_t> times, const Hint& first, Hint& last) const;
   void Walk(std::span<const int64_t> times, Hint hint, std::span<Probe> probes) const;
   static void Prefetch(const RowChunk& chunk, uint32_t block);
+  void SetBlock(const Hint& hint, Probe& probe) const;
+  static void Search(int64_t time_ns, Probe& probe);
   static void Fill(uint32_t in_block, int64_t time_ns, Probe& probe);
 
   void PushBack(const RowSpan& span);

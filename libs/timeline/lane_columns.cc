@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <vector>
 
 #include "libs/timeline/lane_rep.h"
 
@@ -13,7 +14,8 @@ namespace {
 using trace::Category;
 using Probe = DisjointRow::Probe;
 
-constexpr size_t kBatch = DisjointRow::kMaxTimes;
+// Columns at a time: what they read of the lane's rows stays in the first cache.
+constexpr size_t kBatch = 32;
 
 uint32_t SaturatedCount(uint64_t count) {
   return static_cast<uint32_t>(std::min<uint64_t>(count, std::numeric_limits<uint32_t>::max()));
@@ -172,43 +174,49 @@ class ColumnFiller {
         overlaps_(rep) {}
 
   void Fill() {
-    Place(0, 1);
+    times_[0] = edges_.Next();
     if (any_overlap_) overlaps_.MoveTo(times_[0]);
     for (size_t filled = 0; filled < out_.size();) {
       const size_t count = std::min(kBatch, out_.size() - filled);
-      Place(1, count);
-      for (size_t i = 1; i <= count; ++i, ++filled) FillOne(i, filled);
-      for (Probes& row : rows_) row[0] = row[count];
-      runs_[0] = runs_[count];
+      for (size_t i = 1; i <= count; ++i) times_[i] = edges_.Next();
+      Place(std::span<const int64_t>(times_).first(count + 1));
+      if (active_rows_.empty() && !any_overlap_) {
+        filled += count;  // nothing in the whole batch
+      } else {
+        for (size_t i = 1; i <= count; ++i, ++filled) FillOne(i, filled);
+      }
+      times_[0] = times_[count];
     }
   }
 
  private:
-  // Of a batch of edges, with the last edge of the batch before it in front.
   using Probes = std::array<Probe, kBatch + 1>;
 
-  // Places the next `count` edges, as number `first` of the batch and on.
-  void Place(size_t first, size_t count) {
-    for (size_t i = 0; i < count; ++i) times_[first + i] = edges_.Next();
-    const auto times = std::span<const int64_t>(times_).subspan(first, count);
-    for (size_t row = 0; row < row_count_; ++row) {
-      rep_.rows[row].Locate(times, hints_[row], std::span(rows_[row]).subspan(first, count));
+  // Places the edges of the batch in the rows in which something lies between them.
+  void Place(std::span<const int64_t> times) {
+    active_rows_.clear();
+    for (size_t row = 0; row < rep_.rows.size(); ++row) {
+      if (rep_.rows[row].Locate(times, hints_[row], rows_[row])) active_rows_.push_back(row);
     }
-    if (rep_.has_runs) rep_.runs.Locate(times, runs_hint_, std::span(runs_).subspan(first, count));
+    if (rep_.has_runs) {
+      covered_ = rep_.runs.Locate(times, runs_hint_, runs_) ? &runs_ : nullptr;
+    } else {
+      covered_ = active_rows_.empty() ? nullptr : &rows_[0];
+    }
   }
 
   // The column between the edges i - 1 and i of the batch.
   void FillOne(size_t i, size_t number) {
     uint64_t starts = 0;
-    for (size_t row = 0; row < row_count_; ++row) {
+    for (const size_t row : active_rows_) {
       starts += rows_[row][i].rank - rows_[row][i - 1].rank;
     }
     if (any_overlap_) {
       overlaps_.MoveTo(times_[i]);
       starts += overlaps_.starts();
     }
-    const Probes& union_of_all = rep_.has_runs ? runs_ : rows_[0];
-    const uint64_t covered = union_of_all[i].length - union_of_all[i - 1].length;
+    const uint64_t covered =
+        covered_ == nullptr ? 0 : (*covered_)[i].length - (*covered_)[i - 1].length;
     if (starts == 0 && covered == 0) return;
     PixelColumn& column = out_[number];
     column.present = true;
@@ -224,7 +232,7 @@ class ColumnFiller {
   // Of a column with instants alone; those of `overlap_instants` lie inside a span.
   Category LowestInstant(size_t i) const {
     uint32_t slots = 0;
-    for (size_t row = 0; row < row_count_; ++row) {
+    for (const size_t row : active_rows_) {
       slots |= DisjointRow::SlotsStarting(rows_[row][i - 1], rows_[row][i]);
     }
     return Lowest(rep_.slots, slots);
@@ -232,13 +240,16 @@ class ColumnFiller {
 
   Category Dominant(size_t i, size_t number) {
     const bool overlaps = any_overlap_ && !overlaps_.idle();
-    if (row_count_ == 1 && !overlaps && rows_[0][i - 1].rank == rows_[0][i].rank) {
-      return rep_.slots.CategoryOf(DisjointRow::SlotBefore(rows_[0][i]));
+    if (active_rows_.size() == 1 && !overlaps) {
+      const Probes& row = rows_[active_rows_.front()];
+      if (row[i - 1].rank == row[i].rank) {
+        return rep_.slots.CategoryOf(DisjointRow::SlotBefore(row[i]));
+      }
     }
     if (overlaps || wide_columns_) return DominantOfWide(i, number, overlaps);
     SlotLengths lengths;
     for (size_t slot = 0; slot < slot_count_; ++slot) lengths[slot] = 0;
-    for (size_t row = 0; row < row_count_; ++row) {
+    for (const size_t row : active_rows_) {
       sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, slot_count_, lengths);
     }
     return Greatest(rep_.slots, lengths, slot_count_);
@@ -247,7 +258,7 @@ class ColumnFiller {
   // As above where the sum over rows and overlaps may exceed 64 bits.
   Category DominantOfWide(size_t i, size_t number, bool overlaps) {
     WideSlotLengths wide = {};
-    for (size_t row = 0; row < row_count_; ++row) {
+    for (const size_t row : active_rows_) {
       SlotLengths lengths = {};
       sweeps_[row].AddLengths(rows_[row][i - 1], rows_[row][i], number, slot_count_, lengths);
       for (size_t slot = 0; slot < kMaxSlots; ++slot) wide[slot] += lengths[slot];
@@ -259,13 +270,16 @@ class ColumnFiller {
   const LaneRep& rep_;
   EdgeWalker edges_;
   std::span<PixelColumn> out_;
-  const size_t row_count_ = rep_.rows.size();
   const size_t slot_count_ = rep_.slots.size() <= 8 ? 8 : kMaxSlots;  // in whole cache lines
   const bool any_overlap_ = !rep_.overlap_starts.empty() || !rep_.overlap_instants.empty();
   const bool wide_columns_;
+  // Of the batch:
   std::array<int64_t, kBatch + 1> times_;
   std::array<Probes, LaneRep::kMaxRows> rows_;
   Probes runs_;
+  std::vector<size_t> active_rows_;
+  const Probes* covered_ = nullptr;  // where the union lies; null: nowhere
+
   std::array<DisjointRow::Hint, LaneRep::kMaxRows> hints_;
   DisjointRow::Hint runs_hint_;
   std::array<RowSweep, LaneRep::kMaxRows> sweeps_;

@@ -83,6 +83,11 @@ bool DisjointRow::Sparse(std::span<const int64_t> times, const Hint& first, Hint
   __builtin_prefetch(chunk.slot_before.data());
 }
 
+inline void DisjointRow::SetBlock(const Hint& hint, Probe& probe) const {
+  probe.chunk = &chunks_[hint.chunk];
+  probe.block = hint.block;
+}
+
 // Completes a probe of which the block is known.
 inline void DisjointRow::Fill(uint32_t in_block, int64_t time_ns, Probe& probe) {
   const RowChunk& chunk = *probe.chunk;
@@ -102,8 +107,7 @@ void DisjointRow::Walk(std::span<const int64_t> times, Hint hint, std::span<Prob
   uint32_t in_block = 0;
   for (size_t i = 0; i < times.size(); ++i) {
     for (; !HoldsPlace(hint, times[i]); in_block = 0) Step(hint);
-    probes[i].chunk = &chunks_[hint.chunk];
-    probes[i].block = hint.block;
+    SetBlock(hint, probes[i]);
     const RowBlock& block = probes[i].chunk->blocks[hint.block];
     if (times[i] > block.base) {  // else before the first span of all
       const uint64_t offset = block.OffsetOf(times[i]);
@@ -113,37 +117,47 @@ void DisjointRow::Walk(std::span<const int64_t> times, Hint hint, std::span<Prob
   }
 }
 
-void DisjointRow::Locate(std::span<const int64_t> times, Hint& hint,
+// Completes a probe of which the block is known, with a search in the block.
+inline void DisjointRow::Search(int64_t time_ns, Probe& probe) {
+  const RowBlock& block = probe.chunk->blocks[probe.block];
+  uint32_t in_block = 0;
+  if (time_ns > block.base) {  // else before the first span of all
+    const uint64_t offset = block.OffsetOf(time_ns);
+    in_block = offset > std::numeric_limits<uint32_t>::max()
+                   ? block.count
+                   : CountBelow(block.offset, static_cast<uint32_t>(offset));
+  }
+  Fill(in_block, time_ns, probe);
+}
+
+bool DisjointRow::Locate(std::span<const int64_t> times, Hint& hint,
                          std::span<Probe> probes) const {
+  assert(!times.empty() && times.size() <= probes.size());
   if (chunks_.empty()) {
     std::fill_n(probes.begin(), times.size(), Probe());
-    return;
+    return false;
   }
-  if (times.empty()) return;
   FindBlock(times.front(), hint);
-  Hint last;
-  if (Sparse(times, hint, last)) {
-    Walk(times, hint, probes);
-    hint = last;
-    return;
+  const Hint first = hint;
+  if (Sparse(times, first, hint)) {
+    Probe& left = probes.front();
+    Probe& right = probes[times.size() - 1];
+    SetBlock(first, left);
+    SetBlock(hint, right);
+    Search(times.front(), left);
+    Search(times.back(), right);
+    if (left.rank == right.rank && left.length == right.length) return false;
+    Walk(times, first, probes);
+    return true;
   }
+  hint = first;
   for (size_t i = 0; i < times.size(); ++i) {  // all blocks on their way into the cache together
     FindBlock(times[i], hint);
-    probes[i].chunk = &chunks_[hint.chunk];
-    probes[i].block = hint.block;
+    SetBlock(hint, probes[i]);
     Prefetch(*probes[i].chunk, hint.block);
   }
-  for (size_t i = 0; i < times.size(); ++i) {
-    const RowBlock& block = probes[i].chunk->blocks[probes[i].block];
-    uint32_t in_block = 0;
-    if (times[i] > block.base) {  // else before the first span of all
-      const uint64_t offset = block.OffsetOf(times[i]);
-      in_block = offset > std::numeric_limits<uint32_t>::max()
-                     ? block.count
-                     : CountBelow(block.offset, static_cast<uint32_t>(offset));
-    }
-    Fill(in_block, times[i], probes[i]);
-  }
+  for (size_t i = 0; i < times.size(); ++i) Search(times[i], probes[i]);
+  return true;
 }
 
 DisjointRow::Probe DisjointRow::Locate(int64_t time_ns) const {
