@@ -4,6 +4,9 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
+# What one clone has compiled, another one on the machine takes from the cache.
+export CCACHE_BASEDIR="${PWD}" CCACHE_NOHASHDIR=1
+
 say() { printf '[%4ds] %s\n' "${SECONDS}" "$*"; }
 
 die() {
