@@ -52,7 +52,8 @@ std::vector<RowChunk> DisjointRow::PackEdit() const {
   // The last chunk is filled to the brim, because more will follow it; others are split evenly, so
   // that there is room for more late spans.
   const size_t parts = (edit_.size() + RowChunk::kSpans - 1) / RowChunk::kSpans;
-  const size_t per_part = EditsLast() ? RowChunk::kSpans : (edit_.size() + parts - 1) / parts;
+  const size_t even = parts == 0 ? 0 : (edit_.size() + parts - 1) / parts;
+  const size_t per_part = EditsLast() ? RowChunk::kSpans : even;
   const bool events = keep_ == Keep::kSpans;
   std::vector<RowChunk> packed;
   for (const RowSpan& span : edit_) {
@@ -141,36 +142,77 @@ void DisjointRow::Unite(int64_t start_ns, int64_t end_ns) {
     start_ns = edit_[first].start_ns;
     if (edit_[first].end_ns >= end_ns) return;
   }
-  // [first, last) is merged; when it reaches the end of the edit, the next chunk is drawn in.
-  size_t last = first;
-  while (true) {
-    for (; last < edit_.size() && edit_[last].start_ns <= end_ns; ++last, --size_) {
+  size_t last = first;  // [first, last) is merged
+  do {
+    for (; last < edit_.size() && edit_[last].start_ns <= end_ns; ++last) {
       end_ns = std::max(end_ns, edit_[last].end_ns);
     }
-    if (last < edit_.size() || EditsLast() || heads_[AfterEdit()] > end_ns) break;
-    edit_.resize(first);
-    last = first;
-    chunks_[AfterEdit()].UnpackInto(edit_);
-    ++edit_absorbed_;
-  }
-  ReplaceInEdit(first, last, {.start_ns = start_ns, .end_ns = end_ns});
+  } while (last == edit_.size() && DrawInNext(end_ns));
+  const RowSpan merged = {.start_ns = start_ns, .end_ns = end_ns};
+  ReplaceInEdit(first, last, {&merged, 1});
 }
 
-// Puts one span in the place of [first, last), which no longer count in size_.
-void DisjointRow::ReplaceInEdit(size_t first, size_t last, const RowSpan& merged) {
-  const auto at = edit_.begin() + static_cast<ptrdiff_t>(first);
-  edit_.insert(edit_.erase(at, at + static_cast<ptrdiff_t>(last - first)), merged);
-  edit_changed_ = true;
-  ++size_;
-  if (first == 0) heads_[edit_chunk_] = merged.start_ns;
-  if (EditsLast()) {
-    last_start_ = edit_.back().start_ns;
-    last_end_ = edit_.back().end_ns;
+void DisjointRow::Cut(int64_t start_ns, int64_t end_ns) {
+  assert(keep_ == Keep::kTimesOnly && start_ns < end_ns);
+  if (empty() || start_ns >= last_end_) return;
+  OpenEditFor(start_ns);
+  auto first = static_cast<size_t>(
+      std::upper_bound(edit_.begin(), edit_.end(), start_ns, StartsBefore) - edit_.begin());
+  if (first > 0 && edit_[first - 1].end_ns > start_ns) --first;
+  size_t last = first;  // [first, last) is cut
+  do {
+    while (last < edit_.size() && edit_[last].start_ns < end_ns) ++last;
+  } while (last == edit_.size() && DrawInNext(end_ns - 1));
+  if (first == last) return;
+  std::vector<RowSpan> rest;
+  if (edit_[first].start_ns < start_ns) {
+    rest.push_back({.start_ns = edit_[first].start_ns, .end_ns = start_ns});
   }
-  if (edit_.size() >= kMostUnpacked) CloseEdit();
+  if (edit_[last - 1].end_ns > end_ns) {
+    rest.push_back({.start_ns = end_ns, .end_ns = edit_[last - 1].end_ns});
+  }
+  ReplaceInEdit(first, last, rest);
+}
+
+// Draws the chunk after the edit into it if that chunk starts at or before `time_ns`.
+bool DisjointRow::DrawInNext(int64_t time_ns) {
+  if (EditsLast() || heads_[AfterEdit()] > time_ns) return false;
+  chunks_[AfterEdit()].UnpackInto(edit_);
+  ++edit_absorbed_;
+  return true;
+}
+
+// Puts `by` in the place of [first, last) of the edit.
+void DisjointRow::ReplaceInEdit(size_t first, size_t last, std::span<const RowSpan> by) {
+  const auto at = edit_.begin() + static_cast<ptrdiff_t>(first);
+  edit_.insert(edit_.erase(at, at + static_cast<ptrdiff_t>(last - first)), by.begin(), by.end());
+  edit_changed_ = true;
+  size_ = size_ + by.size() - (last - first);
+  if (!edit_.empty()) heads_[edit_chunk_] = edit_.front().start_ns;
+  if (EditsLast()) SetLast();
+  if (edit_.empty() || edit_.size() >= kMostUnpacked) CloseEdit();
+}
+
+// Finds the last span of the row, which the edit holds unless it is empty.
+void DisjointRow::SetLast() {
+  RowSpan last;
+  if (!edit_.empty()) {
+    last = edit_.back();
+  } else if (edit_chunk_ > 0) {
+    const RowChunk& chunk = chunks_[edit_chunk_ - 1];
+    const RowBlock& block = chunk.blocks[chunk.blocks.size() - 1];
+    last = chunk.Unpack(block, block.count - 1U);
+  }
+  last_start_ = last.start_ns;
+  last_end_ = last.end_ns;
 }
 
 void DisjointRow::RecountFrom(size_t chunk) {
+  if (chunk == 0 && !chunks_.empty()) {
+    chunks_[0].count_before = 0;
+    chunks_[0].length_before = 0;
+    chunks_[0].slot_before = {};
+  }
   for (size_t i = std::max<size_t>(chunk, 1); i < chunks_.size(); ++i) {
     const RowChunk& before = chunks_[i - 1];
     RowChunk& here = chunks_[i];

@@ -33,9 +33,11 @@ class DisjointRow {
   // and ends after it. Of equal starts, instants come first, in the order in which they were added.
   bool TryAdd(const RowSpan& span);
 
-  // Adds [start_ns, end_ns), merged with all spans that it overlaps or touches. For rows of
-  // kTimesOnly that are written by Unite() alone.
+  // For rows of kTimesOnly, which are written by these two alone. start_ns < end_ns.
+  // Adds [start_ns, end_ns), merged with all spans that it overlaps or touches.
   void Unite(int64_t start_ns, int64_t end_ns);
+  // Takes [start_ns, end_ns) away from all spans that it overlaps.
+  void Cut(int64_t start_ns, int64_t end_ns);
 
   void Commit();
 
@@ -109,7 +111,9 @@ class DisjointRow {
   void CloseEdit();
   std::vector<RowChunk> PackEdit() const;
   void ExtendLast(int64_t end_ns);
-  void ReplaceInEdit(size_t first, size_t last, const RowSpan& merged);
+  bool DrawInNext(int64_t time_ns);
+  void ReplaceInEdit(size_t first, size_t last, std::span<const RowSpan> by);
+  void SetLast();
   void RecountFrom(size_t chunk);
 
   Keep keep_;

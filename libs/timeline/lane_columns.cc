@@ -198,11 +198,8 @@ class ColumnFiller {
     for (size_t row = 0; row < rep_.rows.size(); ++row) {
       if (rep_.rows[row].Locate(times, hints_[row], rows_[row])) active_rows_.push_back(row);
     }
-    if (rep_.has_runs) {
-      covered_ = rep_.runs.Locate(times, runs_hint_, runs_) ? &runs_ : nullptr;
-    } else {
-      covered_ = active_rows_.empty() ? nullptr : &rows_[0];
-    }
+    row_active_ = !active_rows_.empty() && active_rows_.front() == 0;
+    rest_active_ = rep_.rest.Locate(times, rest_hint_, rest_);
   }
 
   // The column between the edges i - 1 and i of the batch.
@@ -215,8 +212,8 @@ class ColumnFiller {
       overlaps_.MoveTo(times_[i]);
       starts += overlaps_.starts();
     }
-    const uint64_t covered =
-        covered_ == nullptr ? 0 : (*covered_)[i].length - (*covered_)[i - 1].length;
+    uint64_t covered = row_active_ ? rows_[0][i].length - rows_[0][i - 1].length : 0;
+    if (rest_active_) covered += rest_[i].length - rest_[i - 1].length;
     if (starts == 0 && covered == 0) return;
     PixelColumn& column = out_[number];
     column.present = true;
@@ -276,12 +273,13 @@ class ColumnFiller {
   // Of the batch:
   std::array<int64_t, kBatch + 1> times_;
   std::array<Probes, LaneRep::kMaxRows> rows_;
-  Probes runs_;
-  std::vector<size_t> active_rows_;
-  const Probes* covered_ = nullptr;  // where the union lies; null: nowhere
+  Probes rest_;
+  std::vector<size_t> active_rows_;  // ascending
+  bool row_active_ = false;          // the first row
+  bool rest_active_ = false;
 
   std::array<DisjointRow::Hint, LaneRep::kMaxRows> hints_;
-  DisjointRow::Hint runs_hint_;
+  DisjointRow::Hint rest_hint_;
   std::array<RowSweep, LaneRep::kMaxRows> sweeps_;
   OverlapSweep overlaps_;
 };

@@ -58,15 +58,6 @@ size_t LaneRep::RowFor(const RowSpan& span) {
   return rows.size() - 1;
 }
 
-// Called once, when the first span overlaps: until then the first row is the union.
-void LaneRep::StartRuns() {
-  has_runs = true;
-  rows.front().Commit();
-  rows.front().ForEach([this](const RowSpan& span) {
-    if (!span.instant()) runs.Unite(span.start_ns, span.end_ns);
-  });
-}
-
 void LaneRep::Add(int64_t start_ns, int64_t duration_ns, trace::Category category, size_t index) {
   const RowSpan span = {.start_ns = start_ns,
                         .end_ns = EndOf(start_ns, duration_ns),
@@ -86,8 +77,11 @@ void LaneRep::Add(int64_t start_ns, int64_t duration_ns, trace::Category categor
     }
   }
   if (span.instant()) return;
-  if (row > 0 && !has_runs) StartRuns();
-  if (has_runs) runs.Unite(span.start_ns, span.end_ns);
+  if (row > 0) {
+    outside_row_.push_back({span.start_ns, span.end_ns});
+  } else if (!rest.empty() && span.start_ns < rest.last_end_ns()) {
+    late_in_row_.push_back({span.start_ns, span.end_ns});
+  }
 }
 
 void LaneRep::Commit() {
@@ -95,7 +89,7 @@ void LaneRep::Commit() {
   overlap_starts.Commit(slots.size());
   overlap_ends.Commit(slots.size());
   overlap_instants.Commit(1);
-  runs.Commit();
+  CommitRest();
 }
 
 LaneIndex::LaneIndex() : rep_(std::make_unique<LaneRep>()) {}
@@ -131,12 +125,11 @@ void LaneIndex::Append(const SpanBatch& batch) {
 size_t LaneIndex::size() const { return rep_->size; }
 int64_t LaneIndex::first_ns() const { return rep_->first_ns; }
 int64_t LaneIndex::last_ns() const { return rep_->last_ns; }
-int64_t LaneIndex::busy_ns() const { return Saturated(rep_->covered().length()); }
+int64_t LaneIndex::busy_ns() const { return Saturated(rep_->covered()); }
 
 int64_t LaneIndex::Covered(int64_t from_ns, int64_t to_ns) const {
   if (to_ns <= from_ns) return 0;
-  const DisjointRow& covered = rep_->covered();
-  return Saturated(covered.Locate(to_ns).length - covered.Locate(from_ns).length);
+  return Saturated(rep_->CoveredBefore(to_ns) - rep_->CoveredBefore(from_ns));
 }
 
 size_t LaneIndex::Count(const Window& window) const {
@@ -183,7 +176,7 @@ size_t LaneIndex::MemoryBytes() const {
   const LaneRep& rep = *rep_;
   size_t bytes = sizeof(LaneRep) + rep.rows.capacity() * sizeof(DisjointRow) +
                  rep.overlap_starts.MemoryBytes() + rep.overlap_ends.MemoryBytes() +
-                 rep.overlap_instants.MemoryBytes() + rep.runs.MemoryBytes();
+                 rep.overlap_instants.MemoryBytes() + rep.rest.MemoryBytes();
   for (const DisjointRow& row : rep.rows) bytes += row.MemoryBytes();
   return bytes;
 }

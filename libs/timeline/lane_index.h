@@ -5,15 +5,19 @@
 // Spans may overlap, touch, have zero or negative duration (negative counts as zero) and equal
 // starts; an end beyond int64 is held at int64's greatest value. Inside:
 //
-//   row       the events that overlap none that came before: disjoint, packed, with prefix sums of
-//             durations per category. A stream's kernels are nearly all here.
-//   overlaps  the others: their starts and their ends, each sorted, with counts and sums per
-//             category, so that any depth of overlap costs the same.
-//   runs      the union of all spans, once any overlap: disjoint, with prefix sums.
+//   rows      up to four, an event being in the first where it overlaps none: disjoint, packed,
+//   with
+//             prefix sums of durations per category. A stream's kernels are nearly all in the
+//             first.
+//   overlaps  the events that fit in none: their starts and their ends, each sorted, with counts
+//   and
+//             sums per category, so that any depth of overlap costs the same.
+//   rest      what the events outside the first row cover that those in it do not: disjoint.
 //
-// Coverage before t is C(t) = B[k] + clamp(t - start[k], 0, duration[k]) with k the last span that
-// starts before t and B its prefix sum; a column's coverage is C(right) - C(left). A row of columns
-// costs O(px + log n). About 13 bytes per event of the row, 70 per overlapping one.
+// Coverage of a row before t is C(t) = B[k] + clamp(t - start[k], 0, duration[k]) with k the last
+// span that starts before t and B its prefix sum; that of the lane is the first row's and the
+// rest's, and a column's is C(right) - C(left). A row of columns costs O(px + log n). About 13
+// bytes per event of the rows, 75 per other.
 //
 // Thread-compatible: one thread appends and reads (the UI thread), or appends happen-before reads.
 #pragma once

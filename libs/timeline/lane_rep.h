@@ -42,8 +42,8 @@ struct LaneRep {
   EdgeList overlap_starts;
   EdgeList overlap_ends;
   EdgeList overlap_instants;  // each inside a span of every row
-  DisjointRow runs{DisjointRow::Keep::kTimesOnly};
-  bool has_runs = false;  // false while all spans are in the first row, which then is the union
+  // What the spans outside the first row cover that those in it do not: the union is both.
+  DisjointRow rest{DisjointRow::Keep::kTimesOnly};
   size_t size = 0;
   int64_t first_ns = 0;
   int64_t last_ns = 0;
@@ -53,14 +53,29 @@ struct LaneRep {
   void Add(int64_t start_ns, int64_t duration_ns, trace::Category category, size_t index);
   void Commit();
 
-  const DisjointRow& covered() const { return has_runs ? runs : rows.front(); }
+  // Length of the union of all spans, and of its part before a time.
+  uint64_t covered() const { return rows.front().length() + rest.length(); }
+  uint64_t CoveredBefore(int64_t time_ns) const {
+    return rows.front().Locate(time_ns).length + rest.Locate(time_ns).length;
+  }
 
   // Columns of 1 ns or more.
   void FillColumns(const Window& window, std::span<PixelColumn> out) const;
 
  private:
+  struct Interval {
+    int64_t start_ns;
+    int64_t end_ns;
+  };
+
   size_t RowFor(const RowSpan& span);
-  void StartRuns();
+  void CommitRest();
+  std::vector<Interval> Uncovered(const std::vector<Interval>& intervals) const;
+  int64_t NextUncovered(int64_t from_ns, int64_t to_ns) const;
+
+  // Of the batch that is being appended, by start:
+  std::vector<Interval> late_in_row_;  // in the first row, where they may overlap `rest`
+  std::vector<Interval> outside_row_;  // in another
 };
 
 }  // namespace nanolane::timeline
