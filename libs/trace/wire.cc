@@ -212,8 +212,10 @@ std::vector<v1::DictionaryDelta> SplitDelta(v1::DictionaryDelta delta, size_t ma
   maker.Add(
       delta.first_op(), *delta.mutable_ops(), [](Delta& d) { return d.mutable_ops(); },
       [](Delta& d, uint32_t first) { d.set_first_op(first); });
-  maker.Add(0, *delta.mutable_symbols(), [](Delta& d) { return d.mutable_symbols(); }, no_first);
-  maker.Add(0, *delta.mutable_lanes(), [](Delta& d) { return d.mutable_lanes(); }, no_first);
+  maker.Add(
+      0, *delta.mutable_symbols(), [](Delta& d) { return d.mutable_symbols(); }, no_first);
+  maker.Add(
+      0, *delta.mutable_lanes(), [](Delta& d) { return d.mutable_lanes(); }, no_first);
   return maker.Take();
 }
 

@@ -18,9 +18,9 @@ DictionaryDelta RandomDelta(uint32_t seed, int entries) {
                               .line = static_cast<uint32_t>(random() % 500),
                               .language = static_cast<Language>(random() % 7),
                               .category = static_cast<FrameCategory>(random() % 5)});
-    builder.Intern(StackNode{
-        .parent = static_cast<StackId>(random() % (builder.tables().stack_count() + 1)),
-        .frame = frame});
+    builder.Intern(
+        StackNode{.parent = static_cast<StackId>(random() % (builder.tables().stack_count() + 1)),
+                  .frame = frame});
     builder.Intern(Op{.kind = static_cast<EventKind>(random() % kEventKindCount),
                       .family = static_cast<OpFamily>(random() % kOpFamilyCount),
                       .copy_direction = static_cast<CopyDirection>(random() % 6),

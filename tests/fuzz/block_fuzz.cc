@@ -1,5 +1,5 @@
-// libFuzzer target: decodes hostile blocks. Inputs are sealed with the right size and checksum first,
-// as an attacker would, so that the fuzzer gets past the door; then once more as they are.
+// libFuzzer target: decodes hostile blocks. Inputs are sealed with the right size and checksum
+// first, as an attacker would, so that the fuzzer gets past the door; then once more as they are.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -24,7 +24,8 @@ void Decode(const std::string& block) {
   if (!header.ok() || events.size() != header->event_count) std::abort();
   const auto again = trace::EncodeBlock(events, {.lane = header->lane, .needs = header->needs});
   trace::EventColumns decoded;
-  if (!again.ok() || !trace::DecodeBlock(*again, trace::ColumnSet::All(), decoded).ok()) std::abort();
+  if (!again.ok() || !trace::DecodeBlock(*again, trace::ColumnSet::All(), decoded).ok())
+    std::abort();
   for (size_t i = 0; i < events.size(); ++i) {
     if (!(events.At(i) == decoded.At(i))) std::abort();
   }
