@@ -331,7 +331,7 @@ TEST_CASE("100,000 events in random order, a few at a time, are taken in") {
   const LaneEvents events = sorted.Reordered(make.Shuffle(sorted.size()));
   Pair lane;
   for (size_t done = 0; done < events.size();) {
-    const size_t count = std::min(events.size() - done, static_cast<size_t>(make.Int(1, 9)));
+    const size_t count = std::min(events.size() - done, static_cast<size_t>(make.Int(1, 30)));
     lane.index.Append(events.Batch(done, count));
     done += count;
   }
