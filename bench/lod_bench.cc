@@ -123,6 +123,7 @@ void PrintFrame(const Scene& scene, const char* view, size_t events,
 void BenchFrames(const Scene& scene) {
   std::vector<PixelColumn> columns(kWidth);
   std::vector<double> frames;
+  frames.reserve(50);
   for (int i = 0; i < 25; ++i) {
     frames.push_back(MillisecondsOf([&] { scene.Frame(scene.all, columns); }));
   }
@@ -145,6 +146,7 @@ void BenchOracle(const Scene& scene) {
   std::vector<LaneOracle> oracles(kLanes);
   for (size_t i = 0; i < kLanes; ++i) oracles[i].Append(scene.events[i].All());
   std::vector<double> frames;
+  frames.reserve(3);
   for (int i = 0; i < 3; ++i) {
     frames.push_back(MillisecondsOf([&] {
       for (const LaneOracle& oracle : oracles) oracle.Columns(scene.all, kWidth);

@@ -69,6 +69,7 @@ void DisjointRow::CloseEdit() {
   if (edit_changed_) {
     std::vector<RowChunk> packed = PackEdit();
     std::vector<int64_t> heads;
+    heads.reserve(packed.size());
     for (const RowChunk& chunk : packed) heads.push_back(chunk.block_base.front());
     const auto begin = static_cast<ptrdiff_t>(edit_chunk_);
     const auto end = static_cast<ptrdiff_t>(AfterEdit());

@@ -115,7 +115,7 @@ void EdgeList::Cursor::AddLengths(int64_t time_ns, int sign, WideSlotLengths& le
   const SlotSum* sums = &chunk.sums[block * slots];
   for (size_t slot = 0; slot < slots; ++slot) {
     const SlotSum& before = chunk.before[slot];
-    const auto count = static_cast<Wide>(before.count + sums[slot].count);
+    const Wide count = Wide{before.count} + sums[slot].count;
     lengths[slot] += sign * (count * time_ns - before.key_sum - sums[slot].key_sum);
   }
   for (size_t i = block * kBlockEdges; i < place_.in_chunk; ++i) {

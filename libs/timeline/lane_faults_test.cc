@@ -90,6 +90,7 @@ TEST_CASE("zero-duration events out of order, some touching a neighbour, are eac
 TEST_CASE("on a zoom sweep from 1 h to 1 ns over 100,000 zero-duration events nothing vanishes") {
   LaneMaker make(5);
   std::vector<int64_t> times;
+  times.reserve(100'000);
   for (int i = 0; i < 100'000; ++i) times.push_back(kEpoch + make.Int(0, kHour));
   LaneEvents events;
   for (const int64_t time : times) events.Add(time, 0, make.AnyOf(7));

@@ -22,8 +22,10 @@
 // Thread-compatible: one thread appends and reads (the UI thread), or appends happen-before reads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,7 +41,7 @@ struct SpanBatch {
   std::span<const int64_t> start_ns;
   std::span<const int64_t> duration_ns;
   std::span<const trace::Category> category;
-  std::span<const uint32_t> name;  // caller's id of the name (merged over epochs and sessions)
+  std::span<const uint32_t> name;  // not kept: what an event is called, its caller knows by index
 };
 
 struct LaneRep;
@@ -78,11 +80,39 @@ class LaneIndex {
   // appended last.
   std::optional<size_t> EventAt(int64_t time_ns, int64_t slop_ns) const;
 
+  // The events that overlap the window, as Count(), each with its length inside it (which
+  // saturates), in no certain order; nothing if there are more than `most`. O(log n) for each, and
+  // O(n / 512) for overlapping events. For what a column shows beyond its category: see
+  // DominantName().
+  struct ClippedEvent {
+    size_t index = 0;  // in Append order
+    int64_t length_ns = 0;
+  };
+  std::optional<std::vector<ClippedEvent>> EventsIn(const Window& window, size_t most) const;
+
   // Heap bytes held.
   size_t MemoryBytes() const;
 
  private:
   std::unique_ptr<LaneRep> rep_;
 };
+
+// The name with the largest summed length inside the window (overlapping events count in full); the
+// lowest of several, and of names that have only instants there. Exact, by a look at every event:
+// nothing where there are none or more than `most`. `name_of` gives the name of an event's index.
+template <typename NameOf>
+std::optional<uint32_t> DominantName(const LaneIndex& lane, const Window& window, size_t most,
+                                     NameOf name_of) {
+  const auto events = lane.EventsIn(window, most);
+  if (!events || events->empty()) return std::nullopt;
+  std::map<uint32_t, Wide> lengths;  // by name, so that the first of several is the lowest
+  for (const LaneIndex::ClippedEvent& event : *events) {
+    lengths[name_of(event.index)] += event.length_ns;
+  }
+  const auto greatest =
+      std::max_element(lengths.begin(), lengths.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return greatest->first;
+}
 
 }  // namespace nanolane::timeline

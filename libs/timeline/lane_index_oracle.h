@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -36,12 +37,26 @@ class LaneOracle {
   }
 
   size_t Count(const Window& window) const {
-    if (window.end_ns <= window.start_ns) return 0;
-    return static_cast<size_t>(std::count_if(events_.begin(), events_.end(), [&](const Event& e) {
-      const bool starts_inside = window.start_ns <= e.start && e.start < window.end_ns;
-      const bool runs_at_start = e.start < window.start_ns && window.start_ns < e.end;
-      return starts_inside || runs_at_start;
-    }));
+    return static_cast<size_t>(
+        std::count_if(events_.begin(), events_.end(),
+                      [&](const Event& event) { return Overlaps(event, window); }));
+  }
+
+  // As DominantName() with the indices' names; nothing where there are no events.
+  std::optional<uint32_t> DominantName(const Window& window,
+                                       const std::vector<uint32_t>& names) const {
+    std::map<uint32_t, Wide> lengths;
+    for (size_t i = 0; i < events_.size(); ++i) {
+      if (!Overlaps(events_[i], window)) continue;
+      const Wide clipped = Wide{std::min(events_[i].end, window.end_ns)} -
+                           std::max(events_[i].start, window.start_ns);
+      lengths[names[i]] += Saturated(clipped);
+    }
+    std::optional<uint32_t> best;
+    for (const auto& [name, length] : lengths) {
+      if (!best || length > lengths[*best]) best = name;
+    }
+    return best;
   }
 
   std::vector<PixelColumn> Columns(const Window& window, uint32_t width) const {
@@ -117,6 +132,13 @@ class LaneOracle {
       return static_cast<trace::Category>(best);
     }
   };
+
+  static bool Overlaps(const Event& event, const Window& window) {
+    if (window.end_ns <= window.start_ns) return false;
+    const bool starts_inside = window.start_ns <= event.start && event.start < window.end_ns;
+    const bool runs_at_start = event.start < window.start_ns && window.start_ns < event.end;
+    return starts_inside || runs_at_start;
+  }
 
   static int64_t Saturated(Wide value) {
     return static_cast<int64_t>(std::min<Wide>(value, std::numeric_limits<int64_t>::max()));

@@ -16,6 +16,7 @@ using trace::Category;
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 
 // Both, fed with the same events.
 struct Pair {
@@ -275,6 +276,36 @@ TEST_CASE("the event under the cursor equals the oracle's") {
           const int64_t slop = make.OneIn(4) ? kMax : make.Int(-1, 10);
           CAPTURE(time, slop);
           REQUIRE(lane.index.EventAt(time, slop) == lane.oracle.EventAt(time, slop));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the dominant name of a window equals the oracle's") {
+  for (size_t shape = 0; shape < kShapes.size(); ++shape) {
+    DYNAMIC_SECTION(kShapes[shape].name) {
+      for (uint64_t seed = 0; seed < 20; ++seed) {
+        CAPTURE(seed);
+        LaneMaker make(seed * 100 + shape);
+        const size_t size = static_cast<size_t>(make.Int(0, make.OneIn(10) ? 1'500 : 100));
+        const LaneEvents made = kShapes[shape].make(make, size);
+        const LaneEvents events = made.Reordered(AnyOrder(make, made.size()));
+        std::vector<uint32_t> names;
+        for (size_t i = 0; i < events.size(); ++i) {
+          names.push_back(static_cast<uint32_t>(make.Int(0, 12)));
+        }
+        Pair lane;
+        lane.Append(events.All());
+        for (int i = 0; i < 20; ++i) {
+          const Window window = AnyWindow(make, events);
+          CAPTURE(window.start_ns, window.end_ns);
+          const auto name_of = [&](size_t index) { return names[index]; };
+          REQUIRE(DominantName(lane.index, window, kNoLimit, name_of) ==
+                  lane.oracle.DominantName(window, names));
+          const size_t count = lane.index.Count(window);
+          REQUIRE(lane.index.EventsIn(window, kNoLimit)->size() == count);
+          if (count > 0) REQUIRE_FALSE(lane.index.EventsIn(window, count - 1).has_value());
         }
       }
     }

@@ -113,6 +113,7 @@ class LaneMaker {
     }
     std::sort(keys.begin(), keys.end());
     std::vector<size_t> order;
+    order.reserve(size);
     for (const auto& [key, i] : keys) order.push_back(i);
     return order;
   }
