@@ -70,15 +70,9 @@ struct Scene {
     return static_cast<double>(bytes) / static_cast<double>(Size());
   }
 
-  // One frame: every lane's columns. Returns the columns that hold something.
-  size_t Frame(const Window& window, std::vector<PixelColumn>& columns) const {
-    size_t present = 0;
-    for (const LaneIndex& lane : lanes) {
-      lane.Columns(window, columns);
-      present += static_cast<size_t>(std::count_if(columns.begin(), columns.end(),
-                                                   [](const PixelColumn& c) { return c.present; }));
-    }
-    return present;
+  // One frame: every lane's columns.
+  void Frame(const Window& window, std::vector<PixelColumn>& columns) const {
+    for (const LaneIndex& lane : lanes) lane.Columns(window, columns);
   }
 
   size_t Events(const Window& window) const {

@@ -90,6 +90,7 @@ void RowChunk::PushIndex(uint32_t value) {
   } else if (!index.empty()) {
     index.push_back(value);
   } else if (value != first_index + count) {
+    index.reserve(kSpans);
     index.resize(count);
     std::iota(index.begin(), index.end(), first_index);
     index.push_back(value);
