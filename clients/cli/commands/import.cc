@@ -50,14 +50,13 @@ class Import final : public Command {
     ASSIGN_OR_RETURN(const auto channel, rpc::Connect(options.server));
     ingest::StoreSinkFactory sinks(channel);
     std::vector<ingest::ImportedSession> all;
-    absl::Status failed;
+    bool failed = false;
     for (const std::string& file : files_) {
       auto sessions = ImportFile(file, sinks);
       if (!sessions.ok()) {
         // The other files are imported all the same; the exit code tells.
-        failed = absl::Status(sessions.status().code(),
-                              base::StrCat(file, ": ", sessions.status().message()));
-        std::cerr << "nanolane: " << failed.message() << "\n";
+        failed = true;
+        std::cerr << "nanolane: " << sessions.status().message() << "\n";
         continue;
       }
       if (sessions->empty()) {
@@ -66,8 +65,8 @@ class Import final : public Command {
       for (auto& session : *sessions) all.push_back(std::move(session));
     }
     Print(all, options);
-    if (failed.ok()) return absl::OkStatus();
-    return absl::Status(failed.code(), "some files were not imported (see above)");
+    if (!failed) return absl::OkStatus();
+    return absl::FailedPreconditionError("some files were not imported (see above)");
   }
 
  private:
