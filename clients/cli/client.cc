@@ -5,6 +5,7 @@
 #include "libs/base/str_cat.h"
 #include "libs/rpc/channel.h"
 #include "libs/rpc/status.h"
+#include "libs/trace/wire.h"
 
 namespace nanolane::cli {
 
@@ -76,6 +77,10 @@ nanolane::trace::v1::TimeRange ToSessionTime(const base::TimeRange& range,
   window.set_start_ns(summary.start_ns() + range.from_ns);
   window.set_end_ns(summary.start_ns() + range.to_ns);
   return window;
+}
+
+std::string KindName(nanolane::trace::v1::EventKind kind) {
+  return std::string(trace::ToString(trace::FromProto(kind)));
 }
 
 uint64_t LostEvents(const nanolane::trace::v1::Session& session) {

@@ -41,6 +41,9 @@ class QueryClient {
 nanolane::trace::v1::TimeRange ToSessionTime(const base::TimeRange& range,
                                              const SessionSummary& summary);
 
+// "kernel", "memcpy", …
+std::string KindName(nanolane::trace::v1::EventKind kind);
+
 // Sum of a session's losses.
 uint64_t LostEvents(const nanolane::trace::v1::Session& session);
 

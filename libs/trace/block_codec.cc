@@ -11,128 +11,16 @@
 
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
+#include "libs/trace/block_header.h"
 #include "libs/trace/byte_planes.h"
 #include "libs/trace/column_transform.h"
 #include "libs/trace/little_endian.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace nanolane::trace {
 namespace {
 
-constexpr uint32_t kMagic = 0x31424C4E;  // "NLB1"
-constexpr size_t kChecksumFrom = 16;
-constexpr uint32_t kFlagSorted = 1;
-constexpr uint32_t kFlagDisjoint = 2;
 // Transforms are chosen on this many events: enough to tell them apart.
 constexpr size_t kTrialEvents = 768;
-constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
-
-absl::Status Corrupt(std::string_view what) {
-  return absl::DataLossError(base::StrCat("corrupt block: ", what));
-}
-
-int64_t EndOf(int64_t start, int64_t duration) {
-  if (duration <= 0) return start;
-  return start > kMaxTime - duration ? kMaxTime : start + duration;
-}
-
-// --- header -------------------------------------------------------------------------------------
-
-int64_t UnionLength(const EventColumns& events, bool sorted) {
-  std::vector<std::pair<int64_t, int64_t>> spans;
-  if (!sorted) {
-    spans.reserve(events.size());
-    for (size_t i = 0; i < events.size(); ++i) {
-      spans.emplace_back(events.start_ns[i], EndOf(events.start_ns[i], events.duration_ns[i]));
-    }
-    std::sort(spans.begin(), spans.end());
-  }
-  uint64_t length = 0;
-  int64_t covered_to = std::numeric_limits<int64_t>::min();
-  for (size_t i = 0; i < events.size(); ++i) {
-    const int64_t start = sorted ? events.start_ns[i] : spans[i].first;
-    const int64_t end = sorted ? EndOf(start, events.duration_ns[i]) : spans[i].second;
-    const int64_t from = std::max(start, covered_to);
-    if (end > from) {
-      length += static_cast<uint64_t>(end) - static_cast<uint64_t>(from);
-      covered_to = end;
-    }
-  }
-  return static_cast<int64_t>(std::min<uint64_t>(length, static_cast<uint64_t>(kMaxTime)));
-}
-
-void DescribeTimes(const EventColumns& events, BlockHeader& header) {
-  header.first_ns = std::numeric_limits<int64_t>::max();
-  header.last_ns = std::numeric_limits<int64_t>::min();
-  header.sorted = true;
-  header.disjoint = true;
-  for (size_t i = 0; i < events.size(); ++i) {
-    const int64_t start = events.start_ns[i];
-    const int64_t end = EndOf(start, events.duration_ns[i]);
-    if (i > 0 && start < events.start_ns[i - 1]) header.sorted = false;
-    if (i > 0 && start < header.last_ns) header.disjoint = false;
-    header.first_ns = std::min(header.first_ns, start);
-    header.last_ns = std::max(header.last_ns, end);
-    header.longest_ns = std::max(header.longest_ns, events.duration_ns[i]);
-  }
-  header.disjoint = header.disjoint && header.sorted;
-  header.busy_ns = UnionLength(events, header.sorted);
-}
-
-void DescribeMemory(const EventColumns& events, BlockHeader& header) {
-  for (size_t i = 0; i < events.size(); ++i) {
-    const int64_t level = events.level_bytes[i];
-    if (level == kNoLevel) continue;
-    if (header.level_lowest == kNoLevel) {
-      header.level_before = static_cast<int64_t>(static_cast<uint64_t>(level) -
-                                                 static_cast<uint64_t>(events.bytes[i]));
-      header.level_lowest = level;
-      header.level_highest = level;
-    }
-    header.level_lowest = std::min(header.level_lowest, level);
-    header.level_highest = std::max(header.level_highest, level);
-  }
-}
-
-BlockHeader Describe(const EventColumns& events, const EncodeOptions& options) {
-  BlockHeader header;
-  header.lane = options.lane;
-  header.event_count = static_cast<uint32_t>(events.size());
-  header.needs = options.needs;
-  header.needs.ops = *std::max_element(events.op.begin(), events.op.end());
-  header.needs.stacks = *std::max_element(events.stack.begin(), events.stack.end());
-  DescribeTimes(events, header);
-  DescribeMemory(events, header);
-  return header;
-}
-
-void WriteHeader(const BlockHeader& header, uint32_t column_count, std::string& block) {
-  char* at = block.data();
-  PutLittle<uint32_t>(at, kMagic);
-  PutLittle<uint32_t>(at + 4, header.version);
-  PutLittle<uint32_t>(at + 16, static_cast<uint32_t>(block.size()));
-  PutLittle<uint32_t>(at + 20, header.lane);
-  PutLittle<uint32_t>(at + 24, header.event_count);
-  PutLittle<uint32_t>(at + 28,
-                      (header.sorted ? kFlagSorted : 0) | (header.disjoint ? kFlagDisjoint : 0));
-  PutLittle<int64_t>(at + 32, header.first_ns);
-  PutLittle<int64_t>(at + 40, header.last_ns);
-  PutLittle<int64_t>(at + 48, header.longest_ns);
-  PutLittle<int64_t>(at + 56, header.busy_ns);
-  PutLittle<uint32_t>(at + 64, header.needs.strings);
-  PutLittle<uint32_t>(at + 68, header.needs.frames);
-  PutLittle<uint32_t>(at + 72, header.needs.stacks);
-  PutLittle<uint32_t>(at + 76, header.needs.ops);
-  PutLittle<int64_t>(at + 80, header.level_before);
-  PutLittle<int64_t>(at + 88, header.level_lowest);
-  PutLittle<int64_t>(at + 96, header.level_highest);
-  PutLittle<uint32_t>(at + 104, column_count);
-  PutLittle<uint64_t>(at + 8, XXH3_64bits(at + kChecksumFrom, block.size() - kChecksumFrom));
-}
-
-// --- columns ------------------------------------------------------------------------------------
 
 // The value that a missing column stands for.
 uint64_t DefaultOf(Column column) {
@@ -301,11 +189,11 @@ absl::Status ReadColumn(ByteCursor& cursor, StoredColumn& column) {
   uint32_t length = 0;
   if (!cursor.Read(column.number) || !cursor.Read(base) || !cursor.Read(context) ||
       !cursor.Read(predictor) || !cursor.Read(length) || !cursor.ReadBytes(length, column.packed)) {
-    return Corrupt("a column is cut short");
+    return CorruptBlock("a column is cut short");
   }
   if (column.number > kMaxColumn) return absl::OkStatus();  // a later version's: skipped
   if (base >= kBaseCount || context >= kContextCount || predictor >= kPredictorCount) {
-    return Corrupt("a column has an unknown transform");
+    return CorruptBlock("a column has an unknown transform");
   }
   column.transform = {static_cast<Base>(base), static_cast<Context>(context),
                       static_cast<Predictor>(predictor)};
@@ -337,7 +225,7 @@ ColumnSet WithDependencies(ColumnSet wanted) {
 absl::Status DecodeOps(const StoredColumn& stored, EventColumns& out) {
   if (stored.transform.base != Base::kNone || stored.transform.predictor != Predictor::kLast ||
       stored.transform.context == Context::kOp) {
-    return Corrupt("a transform does not fit the op column");
+    return CorruptBlock("a transform does not fit the op column");
   }
   std::vector<uint64_t> residuals(out.op.size());
   RETURN_IF_ERROR(UnpackPlanes(stored.packed, residuals));
@@ -349,7 +237,7 @@ absl::Status DecodeColumn(const StoredColumn& stored, Column column, const Conte
                           EventColumns& out) {
   const size_t count = out.op.size();
   if (!BaseFits(stored.transform.base, column))
-    return Corrupt("a transform does not fit its column");
+    return CorruptBlock("a transform does not fit its column");
   std::vector<uint64_t> residuals(count);
   RETURN_IF_ERROR(UnpackPlanes(stored.packed, residuals));
   std::vector<uint64_t> values(count);
@@ -409,52 +297,13 @@ absl::StatusOr<std::string> EncodeBlock(const EventColumns& events, const Encode
     Predict(values, transform, neighbours, slots, residuals);
     AppendColumn(column, transform, residuals, block);
   }
-  WriteHeader(Describe(events, options), column_count, block);
+  WriteBlockHeader(DescribeBlock(events, options), column_count, block);
   return block;
-}
-
-absl::StatusOr<BlockHeader> ReadBlockHeader(std::string_view block) {
-  if (block.size() < kBlockHeaderBytes)
-    return Corrupt(base::StrCat("it has only ", block.size(), " bytes"));
-  const char* at = block.data();
-  if (GetLittle<uint32_t>(at) != kMagic) return Corrupt("it does not start with NLB1");
-  BlockHeader header;
-  header.version = GetLittle<uint32_t>(at + 4);
-  if (header.version > kBlockVersion) {
-    return absl::UnimplementedError(base::StrCat("block version ", header.version,
-                                                 " is newer than ", kBlockVersion,
-                                                 ", the newest known here; upgrade this program"));
-  }
-  if (GetLittle<uint32_t>(at + 16) != block.size()) return Corrupt("its size is not what it says");
-  if (GetLittle<uint64_t>(at + 8) !=
-      XXH3_64bits(at + kChecksumFrom, block.size() - kChecksumFrom)) {
-    return Corrupt("its checksum is wrong");
-  }
-  header.lane = GetLittle<uint32_t>(at + 20);
-  header.event_count = GetLittle<uint32_t>(at + 24);
-  if (header.event_count == 0 || header.event_count > kMaxBlockEvents) {
-    return Corrupt(base::StrCat("it claims ", header.event_count, " events"));
-  }
-  const auto flags = GetLittle<uint32_t>(at + 28);
-  header.sorted = (flags & kFlagSorted) != 0;
-  header.disjoint = (flags & kFlagDisjoint) != 0;
-  header.first_ns = GetLittle<int64_t>(at + 32);
-  header.last_ns = GetLittle<int64_t>(at + 40);
-  header.longest_ns = GetLittle<int64_t>(at + 48);
-  header.busy_ns = GetLittle<int64_t>(at + 56);
-  header.needs = {.strings = GetLittle<uint32_t>(at + 64),
-                  .frames = GetLittle<uint32_t>(at + 68),
-                  .stacks = GetLittle<uint32_t>(at + 72),
-                  .ops = GetLittle<uint32_t>(at + 76)};
-  header.level_before = GetLittle<int64_t>(at + 80);
-  header.level_lowest = GetLittle<int64_t>(at + 88);
-  header.level_highest = GetLittle<int64_t>(at + 96);
-  return header;
 }
 
 absl::Status DecodeBlock(std::string_view block, ColumnSet columns, EventColumns& out) {
   ASSIGN_OR_RETURN(const BlockHeader header, ReadBlockHeader(block));
-  const auto column_count = GetLittle<uint32_t>(block.data() + 104);
+  const auto column_count = ColumnCountOf(block);
   std::array<const StoredColumn*, kMaxColumn + 1> found{};
   std::array<StoredColumn, kMaxColumn + 1> stored;
   ByteCursor cursor(block.substr(kBlockHeaderBytes));
@@ -462,11 +311,11 @@ absl::Status DecodeBlock(std::string_view block, ColumnSet columns, EventColumns
     StoredColumn column;
     RETURN_IF_ERROR(ReadColumn(cursor, column));
     if (column.number == 0 || column.number > kMaxColumn) continue;
-    if (found[column.number] != nullptr) return Corrupt("a column stands twice");
+    if (found[column.number] != nullptr) return CorruptBlock("a column stands twice");
     stored[column.number] = column;
     found[column.number] = &stored[column.number];
   }
-  if (!cursor.empty()) return Corrupt("bytes follow the last column");
+  if (!cursor.empty()) return CorruptBlock("bytes follow the last column");
 
   const ColumnSet wanted = columns.With(Column::kOp).With(Column::kStart).With(Column::kDuration);
   const ColumnSet needed = WithDependencies(columns);

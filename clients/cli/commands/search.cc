@@ -18,10 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string KindName(nanolane::trace::v1::EventKind kind) {
-  return std::string(trace::ToString(trace::FromProto(kind)));
-}
-
 class Search final : public Command {
  public:
   explicit Search(CLI::App& command) {

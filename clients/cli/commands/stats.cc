@@ -18,10 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string KindName(nanolane::trace::v1::EventKind kind) {
-  return std::string(trace::ToString(trace::FromProto(kind)));
-}
-
 std::vector<std::string> LaneNamesOf(const query_v1::GetStatsResponse& stats) {
   std::vector<query_v1::LaneInfo> lanes;
   for (const auto& lane : stats.lanes()) lanes.push_back(lane.lane());
