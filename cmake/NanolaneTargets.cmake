@@ -44,7 +44,7 @@ endfunction()
 
 # nanolane_test(NAME LABEL unit|integration|ui|gpu SOURCES... DEPS...): one Catch2 binary whose
 # cases are registered with ctest under the label. The target nanolane_tests_LABEL builds all of one
-# label.
+# label. A case that cannot run here prints a line with "SKIPPED:" and why.
 function(nanolane_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -56,5 +56,5 @@ function(nanolane_test name)
   add_dependencies(nanolane_tests_${ARG_LABEL} ${name})
   catch_discover_tests(${name}
     TEST_PREFIX "${name}: "
-    PROPERTIES LABELS ${ARG_LABEL})
+    PROPERTIES LABELS ${ARG_LABEL} SKIP_REGULAR_EXPRESSION "SKIPPED:")
 endfunction()

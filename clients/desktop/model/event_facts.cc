@@ -84,29 +84,23 @@ void AddMemory(const Event& event, std::vector<Fact>& facts) {
   if (event.reserved_bytes != trace::kNoLevel) {
     facts.push_back({"reserved", BytesText(event.reserved_bytes)});
   }
-  if (event.address != 0) facts.push_back({"address", absl::StrCat("0x", absl::Hex(event.address))});
+  if (event.address != 0)
+    facts.push_back({"address", absl::StrCat("0x", absl::Hex(event.address))});
 }
 
 void AddShape(const trace::Dictionary& dictionary, const Op& op, const Event& event,
               std::vector<Fact>& facts) {
   switch (op.kind) {
-    case EventKind::kKernel:
-      AddKernel(op, facts);
-      break;
+    case EventKind::kKernel: AddKernel(op, facts); break;
     case EventKind::kMemcpy:
-    case EventKind::kMemset:
-      AddTransfer(op, event, facts);
-      break;
+    case EventKind::kMemset: AddTransfer(op, event, facts); break;
     case EventKind::kSync:
       facts.push_back({"waits for", std::string(trace::ToString(op.sync_kind))});
       break;
-    case EventKind::kMemory:
-      AddMemory(event, facts);
-      break;
+    case EventKind::kMemory: AddMemory(event, facts); break;
     case EventKind::kNvtx:
     case EventKind::kApi:
-    case EventKind::kUnspecified:
-      break;
+    case EventKind::kUnspecified: break;
   }
   for (const auto& [key, value] : op.attributes) {
     facts.push_back({dictionary.String(key), dictionary.String(value)});
@@ -116,7 +110,8 @@ void AddShape(const trace::Dictionary& dictionary, const Op& op, const Event& ev
 StackLine LineOf(const trace::Dictionary& dictionary, trace::FrameId id) {
   const trace::Symbol& symbol = dictionary.SymbolOf(id);
   const trace::Frame& frame = dictionary.FrameOf(id);
-  StackLine line{.function = dictionary.String(symbol.function), .place = {}, .language = symbol.language};
+  StackLine line{
+      .function = dictionary.String(symbol.function), .place = {}, .language = symbol.language};
   std::string file = FileName(dictionary.String(symbol.file));
   if (!file.empty() && symbol.line != 0) absl::StrAppend(&file, ":", symbol.line);
   line.place = file;
@@ -198,7 +193,8 @@ HoverCard CardOf(const TimelineModel& model, const EventRef& ref, size_t crowd) 
   }
   if (full.ok() && full->event.bytes > 0) {
     const std::string rate = RateText(full->event.bytes, full->event.duration_ns);
-    card.lines.push_back(absl::StrCat(BytesText(full->event.bytes), rate.empty() ? "" : " · ", rate));
+    card.lines.push_back(
+        absl::StrCat(BytesText(full->event.bytes), rate.empty() ? "" : " · ", rate));
   }
   if (crowd > 1) card.lines.push_back(absl::StrCat(GroupedCount(crowd), " events in this pixel"));
   return card;

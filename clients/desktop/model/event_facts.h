@@ -28,12 +28,12 @@ struct StackLine {
 };
 
 struct EventFacts {
-  std::string name;       // short
+  std::string name;  // short
   std::string full_name;
   trace::Category category = trace::Category::kOtherKernel;
   int64_t duration_ns = 0;
-  std::vector<Fact> when;   // duration, start, launch: times and identity
-  std::vector<Fact> shape;  // what the kind adds: grid and block, bytes and memories
+  std::vector<Fact> when;        // duration, start, launch: times and identity
+  std::vector<Fact> shape;       // what the kind adds: grid and block, bytes and memories
   std::vector<StackLine> stack;  // outermost first
   std::string languages;         // of the stack: "python, c++"
 };

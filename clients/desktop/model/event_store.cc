@@ -45,8 +45,9 @@ absl::StatusOr<FullEvent> EventStore::At(size_t event) const {
 }
 
 size_t EventStore::MemoryBytes() const {
-  size_t bytes = start_ns_.capacity() * sizeof(int64_t) + duration_ns_.capacity() * sizeof(int64_t) +
-                 name_.capacity() * sizeof(NameId) + category_.capacity() * sizeof(trace::Category);
+  size_t bytes = start_ns_.capacity() * sizeof(int64_t) +
+                 duration_ns_.capacity() * sizeof(int64_t) + name_.capacity() * sizeof(NameId) +
+                 category_.capacity() * sizeof(trace::Category);
   for (const PackedBlock& block : blocks_) bytes += sizeof(block) + block.bytes.capacity();
   return bytes;
 }

@@ -1,6 +1,6 @@
 // The events of one lane in the order in which they came: hot columns (start, duration, name,
-// category) open, everything else in the blocks as they were sent (about 7 bytes an event), unpacked
-// when somebody asks for one event. The few blocks unpacked last are kept.
+// category) open, everything else in the blocks as they were sent (about 7 bytes an event),
+// unpacked when somebody asks for one event. The few blocks unpacked last are kept.
 //
 // Thread-compatible.
 #pragma once

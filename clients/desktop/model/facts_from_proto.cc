@@ -9,7 +9,8 @@ std::vector<trace::Loss> LossesOf(
     const google::protobuf::RepeatedPtrField<trace::v1::Loss>& losses) {
   std::vector<trace::Loss> facts;
   for (const trace::v1::Loss& loss : losses) {
-    facts.push_back({.kind = trace::FromProto(loss.kind()), .reason = loss.reason(), .count = loss.count()});
+    facts.push_back(
+        {.kind = trace::FromProto(loss.kind()), .reason = loss.reason(), .count = loss.count()});
   }
   return facts;
 }

@@ -43,14 +43,14 @@ inline constexpr size_t kKeyCount = 23;
 struct Input {
   double mouse_x = -1;  // logical pixels of the window; negative: not over it
   double mouse_y = -1;
-  double wheel = 0;             // clicks, positive away from the person
-  double wheel_sideways = 0;    // clicks, positive to the left
+  double wheel = 0;           // clicks, positive away from the person
+  double wheel_sideways = 0;  // clicks, positive to the left
   bool left_down = false;
   bool right_down = false;
   bool ctrl = false;
   bool shift = false;
-  bool typing = false;          // a text field has the keyboard
-  bool mouse_taken = false;     // a widget has the mouse
+  bool typing = false;       // a text field has the keyboard
+  bool mouse_taken = false;  // a widget has the mouse
   std::array<bool, kKeyCount> held{};
   std::array<uint8_t, kKeyCount> pressed{};  // times pressed (or repeated) since the last frame
 

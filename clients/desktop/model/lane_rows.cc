@@ -63,9 +63,7 @@ const std::vector<LaneRows::NestedRow>& LaneRows::Nested() const {
   return rows_;
 }
 
-size_t LaneRows::depth() const {
-  return nested_ ? std::max<size_t>(nesting_.row_count(), 1) : 1;
-}
+size_t LaneRows::depth() const { return nested_ ? std::max<size_t>(nesting_.row_count(), 1) : 1; }
 
 uint32_t LaneRows::DepthOf(size_t event) const {
   if (!nested_ || event >= nesting_.size()) return 0;

@@ -4,9 +4,7 @@
 
 namespace nanolane::desktop {
 
-NameTable::NameTable() {
-  Intern("");
-}
+NameTable::NameTable() { Intern(""); }
 
 NameId NameTable::Intern(std::string_view full) {
   const auto found = ids_.find(full);

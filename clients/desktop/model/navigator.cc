@@ -138,9 +138,7 @@ void Navigator::StepKeys(const Input& input, double seconds, Viewport& viewport,
   if (input.Pressed(Key::kSlash)) (input.shift ? wishes.toggle_keys : wishes.focus_search) = true;
 }
 
-double Navigator::Moved() const {
-  return std::hypot(mouse_.x - press_.x, mouse_.y - press_.y);
-}
+double Navigator::Moved() const { return std::hypot(mouse_.x - press_.x, mouse_.y - press_.y); }
 
 std::optional<Band> Navigator::band() const {
   if (drag_ != Drag::kBand && drag_ != Drag::kOverview) return std::nullopt;

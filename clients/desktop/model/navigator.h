@@ -27,9 +27,9 @@ struct Band {
 };
 
 struct Wishes {
-  std::optional<Point> click;       // a left click in the lanes
+  std::optional<Point> click;        // a left click in the lanes
   std::optional<Point> label_click;  // a left click in the label column
-  double scroll = 0;                // logical pixels, positive shows what lies below
+  double scroll = 0;                 // logical pixels, positive shows what lies below
   bool fit = false;
   bool toggle_keys = false;
   bool escape = false;
@@ -40,12 +40,12 @@ struct Wishes {
 
 class Navigator {
  public:
-  static constexpr double kClickSlop = 5;        // pixels that part a click from a drag
-  static constexpr double kWheelZoom = 0.8;      // span per click
+  static constexpr double kClickSlop = 5;            // pixels that part a click from a drag
+  static constexpr double kWheelZoom = 0.8;          // span per click
   static constexpr double kKeyZoomPerSecond = 0.15;  // span after a second of W
   static constexpr double kKeyPanPerSecond = 1.2;    // widths in a second of D
-  static constexpr double kWheelPan = 0.1;       // widths per click
-  static constexpr double kWheelScroll = 60;     // pixels per click
+  static constexpr double kWheelPan = 0.1;           // widths per click
+  static constexpr double kWheelScroll = 60;         // pixels per click
 
   // `overview` is the extent of time that the overview strip shows. `seconds` have passed since the
   // last frame.
@@ -59,11 +59,13 @@ class Navigator {
  private:
   enum class Drag : uint8_t { kNone, kLeft, kBand, kOverview, kRight };
 
-  void StepWheel(const Input& input, const ScreenLayout& screen, Viewport& viewport, Wishes& wishes);
+  void StepWheel(const Input& input, const ScreenLayout& screen, Viewport& viewport,
+                 Wishes& wishes);
   void StepKeys(const Input& input, double seconds, Viewport& viewport, Wishes& wishes);
   void StepLeft(const Input& input, const ScreenLayout& screen, const Window& overview,
                 Viewport& viewport, Wishes& wishes);
-  void StepRight(const Input& input, const ScreenLayout& screen, Viewport& viewport, Wishes& wishes);
+  void StepRight(const Input& input, const ScreenLayout& screen, Viewport& viewport,
+                 Wishes& wishes);
   void ReleaseLeft(const ScreenLayout& screen, const Window& overview, Viewport& viewport,
                    Wishes& wishes);
   double Moved() const;  // pixels since the press

@@ -25,7 +25,8 @@ std::vector<int64_t> SampledStarts(const TimelineModel& model) {
   std::vector<int64_t> starts;
   starts.reserve(total / stride + model.lanes().size());
   for (const auto& lane : model.lanes()) {
-    for (size_t i = 0; i < lane->events.size(); i += stride) starts.push_back(lane->events.start_ns(i));
+    for (size_t i = 0; i < lane->events.size(); i += stride)
+      starts.push_back(lane->events.start_ns(i));
   }
   return starts;
 }

@@ -15,7 +15,10 @@ constexpr std::array<const char*, 6> kByteUnits = {"B", "KB", "MB", "GB", "TB", 
 
 // Three digits that count, without trailing zeros after the point.
 std::string ThreeDigits(double value) {
-  std::string text = absl::StrFormat(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
+  std::string text = absl::StrFormat(value >= 99.95   ? "%.0f"
+                                     : value >= 9.995 ? "%.1f"
+                                                      : "%.2f",
+                                     value);
   if (text.find('.') == std::string::npos) return text;
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
@@ -24,9 +27,7 @@ std::string ThreeDigits(double value) {
 
 }  // namespace
 
-std::string ExactTime(int64_t ns) {
-  return RulerLabel(ns, ns, 1);
-}
+std::string ExactTime(int64_t ns) { return RulerLabel(ns, ns, 1); }
 
 std::string GroupedCount(uint64_t count) {
   std::string digits = absl::StrCat(count);

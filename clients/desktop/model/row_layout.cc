@@ -24,19 +24,14 @@ struct GroupKey {
 RowKind KindOf(LaneKind kind) {
   switch (kind) {
     case LaneKind::kStream:
-    case LaneKind::kUnspecified:
-      return RowKind::kStream;
+    case LaneKind::kUnspecified: return RowKind::kStream;
     case LaneKind::kStreamSync:
-    case LaneKind::kNoStreamSync:
-      return RowKind::kSync;
+    case LaneKind::kNoStreamSync: return RowKind::kSync;
     case LaneKind::kNvtxThread:
-    case LaneKind::kNvtxStream:
-      return RowKind::kNvtx;
-    case LaneKind::kThreadApi:
-      return RowKind::kApi;
+    case LaneKind::kNvtxStream: return RowKind::kNvtx;
+    case LaneKind::kThreadApi: return RowKind::kApi;
     case LaneKind::kMemoryDriver:
-    case LaneKind::kMemoryFramework:
-      return RowKind::kMemory;
+    case LaneKind::kMemoryFramework: return RowKind::kMemory;
   }
   return RowKind::kStream;
 }
@@ -54,8 +49,7 @@ auto OrderOf(const trace::Lane& lane) {
     case LaneKind::kMemoryFramework: section = 4; break;
     case LaneKind::kMemoryDriver: section = 5; break;
     case LaneKind::kStream:
-    case LaneKind::kUnspecified:
-      break;
+    case LaneKind::kUnspecified: break;
   }
   return std::make_tuple(section, lane.context, lane.stream, lane.thread, lane.domain, place);
 }

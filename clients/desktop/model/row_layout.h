@@ -2,11 +2,11 @@
 // lanes, each with its place. Lanes without events take no room.
 //
 // Order within a GPU: NVTX ranges, each stream (the ranges projected onto it, the stream, its
-// synchronizations), synchronizations of no stream, API rows, memory. Rows that belong to no GPU stand with the
-// only GPU of their process, or under a header of their own where there are several.
+// synchronizations), synchronizations of no stream, API rows, memory. Rows that belong to no GPU
+// stand with the only GPU of their process, or under a header of their own where there are several.
 //
-// Coordinates are logical pixels from the top of the content; everything is on the 4 px grid but for
-// the heights that the rows' insides ask for. Thread-compatible.
+// Coordinates are logical pixels from the top of the content; everything is on the 4 px grid but
+// for the heights that the rows' insides ask for. Thread-compatible.
 #pragma once
 
 #include <cstddef>
@@ -41,11 +41,11 @@ struct Row {
   uint32_t depth = 0;  // NVTX: nesting
   double y = 0;
   double height = 0;
-  std::string label;        // what the row is; empty on the nested rows of a lane
-  std::string detail;       // headers: the part after the ›
-  std::string group;        // headers: key for collapsing
-  bool collapsed = false;   // headers
-  bool ends_lane = true;    // a separator follows
+  std::string label;       // what the row is; empty on the nested rows of a lane
+  std::string detail;      // headers: the part after the ›
+  std::string group;       // headers: key for collapsing
+  bool collapsed = false;  // headers
+  bool ends_lane = true;   // a separator follows
 };
 
 class RowLayout {

@@ -14,7 +14,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMinute = 60 * kSecond;
 constexpr int64_t kHour = 60 * kMinute;
 constexpr std::array<int64_t, 14> kLongSteps = {
-    kSecond,      2 * kSecond,  5 * kSecond,  10 * kSecond, 30 * kSecond, kMinute,  2 * kMinute,
+    kSecond,     2 * kSecond,  5 * kSecond,  10 * kSecond, 30 * kSecond, kMinute,   2 * kMinute,
     5 * kMinute, 10 * kMinute, 30 * kMinute, kHour,        2 * kHour,    6 * kHour, 24 * kHour};
 
 // "512 984": the fraction's digits in groups of three.
@@ -34,7 +34,8 @@ int Decimals(uint64_t step, uint64_t unit) {
     unit /= 10;
     ++digits;
   }
-  return digits;
+  // More than three digits come in whole groups.
+  return digits <= 3 ? digits : (digits + 2) / 3 * 3;
 }
 
 std::string Fraction(uint64_t rest, uint64_t unit, int decimals) {
@@ -52,7 +53,8 @@ std::string ClockLabel(uint64_t magnitude, uint64_t greatest, uint64_t step) {
   const uint64_t seconds = magnitude / kSecond;
   const std::string fraction = Fraction(magnitude % kSecond, kSecond, Decimals(step, kSecond));
   if (greatest >= kHour) {
-    return absl::StrFormat("%d:%02d:%02d%s", seconds / 3600, seconds / 60 % 60, seconds % 60, fraction);
+    return absl::StrFormat("%d:%02d:%02d%s", seconds / 3600, seconds / 60 % 60, seconds % 60,
+                           fraction);
   }
   return absl::StrFormat("%d:%02d%s", seconds / 60, seconds % 60, fraction);
 }
@@ -87,7 +89,7 @@ std::string RulerLabel(int64_t since_start_ns, int64_t greatest_ns, int64_t step
   if (greatest >= 2 * kMinute) return absl::StrCat(sign, ClockLabel(magnitude, greatest, step));
   uint64_t unit = 1;
   const char* name = "ns";
-  if (greatest >= 10ULL * kSecond || step >= static_cast<uint64_t>(kSecond)) {
+  if (greatest >= static_cast<uint64_t>(kSecond)) {
     unit = kSecond;
     name = "s";
   } else if (greatest >= 1'000'000) {
@@ -97,8 +99,8 @@ std::string RulerLabel(int64_t since_start_ns, int64_t greatest_ns, int64_t step
     unit = 1'000;
     name = "µs";
   }
-  return absl::StrCat(sign, magnitude / unit, Fraction(magnitude % unit, unit, Decimals(step, unit)),
-                      " ", name);
+  return absl::StrCat(sign, magnitude / unit,
+                      Fraction(magnitude % unit, unit, Decimals(step, unit)), " ", name);
 }
 
 std::vector<RulerTick> RulerTicks(const timeline::Window& window, double width, double least_gap,
@@ -107,7 +109,8 @@ std::vector<RulerTick> RulerTicks(const timeline::Window& window, double width, 
   const Wide span = SpanOf(window);
   if (width <= 0 || span <= 0) return ticks;
   const double least_ns = least_gap / width * static_cast<double>(span);
-  const int64_t step = RoundStep(std::max<int64_t>(1, ClampToInt64(static_cast<Wide>(least_ns) + 1)));
+  const int64_t step =
+      RoundStep(std::max<int64_t>(1, ClampToInt64(static_cast<Wide>(least_ns) + 1)));
   const Wide from = static_cast<Wide>(window.start_ns) - origin_ns;
   const Wide first = from / step * step - (from < 0 && from % step != 0 ? step : 0);
   const int64_t greatest = ClampToInt64(
@@ -115,7 +118,8 @@ std::vector<RulerTick> RulerTicks(const timeline::Window& window, double width, 
   for (Wide at = first; at + origin_ns < window.end_ns; at += step) {
     if (at < from) continue;
     const int64_t time = ClampToInt64(at + origin_ns);
-    ticks.push_back({time, PixelOf(window, width, time), RulerLabel(ClampToInt64(at), greatest, step)});
+    ticks.push_back(
+        {time, PixelOf(window, width, time), RulerLabel(ClampToInt64(at), greatest, step)});
   }
   return ticks;
 }

@@ -15,8 +15,8 @@ struct RulerTick {
   std::string label;  // from the session's start: "208.512 ms", "1:02.5"
 };
 
-// The least round step (1, 2 or 5 times a power of ten; of seconds, minutes and hours above) that is
-// at least `least_ns`.
+// The least round step (1, 2 or 5 times a power of ten; of seconds, minutes and hours above) that
+// is at least `least_ns`.
 int64_t RoundStep(int64_t least_ns);
 
 // Times as ruler labels: the unit fits `window_ns`' magnitude, and there are as many decimals as

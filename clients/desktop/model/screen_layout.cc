@@ -11,7 +11,8 @@ ScreenLayout LayOutScreen(double width, double height) {
   ScreenLayout screen;
   const double above = kTopBarHeight + kOverviewHeight + kRulerHeight;
   // A fifth of the window, on the 4 px grid.
-  double details = std::clamp(std::round(height * 0.055) * 4, kLeastDetailsHeight, kMostDetailsHeight);
+  double details =
+      std::clamp(std::round(height * 0.055) * 4, kLeastDetailsHeight, kMostDetailsHeight);
   if (height - above - kStatusHeight - details < kLeastLanesHeight) details = 0;
   const double lanes = std::max(0.0, height - above - kStatusHeight - details);
   screen.top_bar = {0, 0, width, kTopBarHeight};

@@ -28,6 +28,7 @@ class TimelineFeed {
   void PumpToEnd();
 
   const TimelineModel& model() const { return *model_; }
+  Loaded loaded() const { return {*model_, last_failure_}; }
   // Nothing has come of the last try; the next one follows by itself.
   bool waiting_to_retry() const { return retry_at_ns_ != 0; }
   // What the last try ended with, kept while the next one runs; OK when none failed.

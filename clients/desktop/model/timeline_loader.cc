@@ -125,7 +125,8 @@ absl::Status TimelineLoader::Forward(const query::v1::StreamTimelineResponse& re
             absl::StrCat("one session was asked for, ", opened.sessions.size(), " came"));
       }
       for (const LaneFacts& lane : opened.lanes) {
-        if (lane.id >= trace::kMaxDictionaryEntries) return absl::DataLossError("lane id too large");
+        if (lane.id >= trace::kMaxDictionaryEntries)
+          return absl::DataLossError("lane id too large");
         if (lane.id >= memory_lane_.size()) memory_lane_.resize(lane.id + 1);
         memory_lane_[lane.id] = IsMemory(lane.lane.kind);
       }
@@ -135,11 +136,9 @@ absl::Status TimelineLoader::Forward(const query::v1::StreamTimelineResponse& re
       return Post(DictionaryEntries{response.dictionary().session_index(),
                                     response.dictionary().epoch(),
                                     trace::FromProto(response.dictionary().delta())});
-    case query::v1::StreamTimelineResponse::kBlocks:
-      return ForwardBlocks(response.blocks());
+    case query::v1::StreamTimelineResponse::kBlocks: return ForwardBlocks(response.blocks());
     case query::v1::StreamTimelineResponse::kEnd:
-    case query::v1::StreamTimelineResponse::PAYLOAD_NOT_SET:
-      return absl::OkStatus();
+    case query::v1::StreamTimelineResponse::PAYLOAD_NOT_SET: return absl::OkStatus();
   }
   return absl::OkStatus();
 }

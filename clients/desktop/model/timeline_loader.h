@@ -3,8 +3,8 @@
 //
 // When the queue is full the thread waits, which stops its reads, which slows its stream on the
 // server: a viewer that cannot keep up costs nobody memory. Errors are the last message
-// (StreamEnded), never a log line or a missing one. Destroying the loader cancels the call and joins
-// the thread; nothing is posted after that.
+// (StreamEnded), never a log line or a missing one. Destroying the loader cancels the call and
+// joins the thread; nothing is posted after that.
 //
 // Thread-compatible: Take() and the destructor belong to one thread (the UI's).
 #pragma once

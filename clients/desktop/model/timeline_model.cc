@@ -95,7 +95,8 @@ absl::StatusOr<EventStore::Block> TimelineModel::Named(const Epoch& epoch,
 absl::Status TimelineModel::Add(BlockArrived block) {
   const auto found = lane_of_id_.find({block.session, block.lane});
   if (found == lane_of_id_.end()) {
-    return absl::DataLossError(absl::StrCat("a block names lane ", block.lane, ", which was not sent"));
+    return absl::DataLossError(
+        absl::StrCat("a block names lane ", block.lane, ", which was not sent"));
   }
   LaneModel& lane = *lanes_[found->second];
   const uint32_t epoch = EpochOf(block.session, block.epoch);

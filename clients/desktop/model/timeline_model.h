@@ -1,8 +1,9 @@
 // Everything the viewer has loaded: sessions, dictionaries, lanes with their events and indexes.
 //
 // Built from the loader's messages, one Apply() each, on the UI thread; a frame applies as many as
-// its time allows. Each change raises the version of the lane that it touches, so that what is drawn
-// from a lane is computed again only when the lane or the window has changed. Thread-compatible.
+// its time allows. Each change raises the version of the lane that it touches, so that what is
+// drawn from a lane is computed again only when the lane or the window has changed.
+// Thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -94,6 +95,13 @@ class TimelineModel {
   uint64_t received_ = 0;
   uint64_t version_ = 0;
   uint64_t shape_version_ = 0;
+};
+
+// What a frame is drawn from: the model, and why the last attempt to load one failed (OK: it did
+// not).
+struct Loaded {
+  const TimelineModel& model;
+  const absl::Status& failure;
 };
 
 }  // namespace nanolane::desktop

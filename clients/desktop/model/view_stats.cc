@@ -12,9 +12,7 @@ bool Same(const ViewStats::Question& a, const ViewStats::Question& b) {
          a.lane == b.lane && a.op == b.op && a.model_version == b.model_version;
 }
 
-bool IsStream(const LaneModel& lane) {
-  return lane.facts.lane.kind == trace::LaneKind::kStream;
-}
+bool IsStream(const LaneModel& lane) { return lane.facts.lane.kind == trace::LaneKind::kStream; }
 
 // Nearest rank: the smallest value that at least `percent` % of the values reach.
 int64_t Percentile(std::vector<int64_t>& values, size_t percent) {
@@ -37,7 +35,8 @@ bool ViewStats::Work(const TimelineModel& model, const Question& question, size_
     }
     const LaneModel& lane = *model.lanes()[lane_];
     const bool wanted = IsStream(lane) || question_.lane == lane_;
-    const size_t to = wanted ? std::min(lane.events.size(), event_ + most_events) : lane.events.size();
+    const size_t to =
+        wanted ? std::min(lane.events.size(), event_ + most_events) : lane.events.size();
     if (wanted) {
       Count(lane, lane_, event_, to);
       most_events -= to - event_;
@@ -66,10 +65,11 @@ void ViewStats::Count(const LaneModel& lane, size_t lane_index, size_t from, siz
   for (size_t i = from; i < to; ++i) {
     const int64_t start = lane.events.start_ns(i);
     const int64_t end = lane.events.end_ns(i);
-    const bool inside = start < window.end_ns && (end > window.start_ns || start >= window.start_ns);
+    const bool inside =
+        start < window.end_ns && (end > window.start_ns || start >= window.start_ns);
     if (!inside) continue;
-    const int64_t clipped = std::max<int64_t>(
-        0, std::min(end, window.end_ns) - std::max(start, window.start_ns));
+    const int64_t clipped =
+        std::max<int64_t>(0, std::min(end, window.end_ns) - std::max(start, window.start_ns));
     const NameId name = lane.events.name(i);
     if (IsStream(lane)) {
       runs_.Add(lane_index, start, end);
@@ -120,9 +120,8 @@ void ViewStats::FinishOp(const TimelineModel& model) {
   }
   op_.p50_ns = Percentile(durations, 50);
   op_.p95_ns = Percentile(durations, 95);
-  std::sort(points_.begin(), points_.end(), [](const DurationPoint& a, const DurationPoint& b) {
-    return a.start_ns < b.start_ns;
-  });
+  std::sort(points_.begin(), points_.end(),
+            [](const DurationPoint& a, const DurationPoint& b) { return a.start_ns < b.start_ns; });
   const size_t stride = points_.size() / kMostPoints + 1;
   for (size_t i = 0; i < points_.size(); i += stride) op_.points.push_back(points_[i]);
   answer_.op = std::move(op_);

@@ -1,9 +1,9 @@
-// Figures of the window in sight: which ops take the time, and for the selected op its count, total,
-// percentiles and a plot of durations over time.
+// Figures of the window in sight: which ops take the time, and for the selected op its count,
+// total, percentiles and a plot of durations over time.
 //
-// Counting walks events, so it is done in slices of a frame's time: the figures of the former window
-// stay until those of the new one are complete. Events count when they overlap the window; their
-// time counts as far as it lies inside, percentiles use whole durations. Thread-compatible.
+// Counting walks events, so it is done in slices of a frame's time: the figures of the former
+// window stay until those of the new one are complete. Events count when they overlap the window;
+// their time counts as far as it lies inside, percentiles use whole durations. Thread-compatible.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ struct DurationPoint {
 struct OpFigures {
   NameId name = 0;
   uint64_t count = 0;
-  int64_t total_ns = 0;       // of whole durations
-  int64_t clipped_ns = 0;     // inside the window
-  int64_t lane_busy_ns = 0;   // of the lane that the selection is on, inside the window
+  int64_t total_ns = 0;         // of whole durations
+  int64_t clipped_ns = 0;       // inside the window
+  int64_t lane_busy_ns = 0;     // of the lane that the selection is on, inside the window
   int64_t lane_clipped_ns = 0;  // of the op on that lane, inside the window
-  int64_t p50_ns = 0;  // nearest rank
+  int64_t p50_ns = 0;           // nearest rank
   int64_t p95_ns = 0;
   int64_t min_ns = 0;
   int64_t max_ns = 0;
@@ -45,10 +45,10 @@ struct OpFigures {
 
 struct ViewFigures {
   timeline::Window window;
-  double busy_share = 0;      // of the window, union over a GPU's streams, mean over GPUs
+  double busy_share = 0;           // of the window, union over a GPU's streams, mean over GPUs
   std::optional<Gap> largest_gap;  // between events that lie in the window
-  std::vector<OpTotal> ops;    // of stream lanes, largest first
-  int64_t ops_clipped_ns = 0;  // of all of them
+  std::vector<OpTotal> ops;        // of stream lanes, largest first
+  int64_t ops_clipped_ns = 0;      // of all of them
   std::optional<OpFigures> op;
 };
 

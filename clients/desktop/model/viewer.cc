@@ -8,9 +8,9 @@
 
 namespace nanolane::desktop {
 
-void Viewer::Step(const TimelineFeed& feed, const Input& input, double width, double height,
+void Viewer::Step(const Loaded& loaded, const Input& input, double width, double height,
                   double seconds, int64_t now_ns) {
-  const TimelineModel& model = feed.model();
+  const TimelineModel& model = loaded.model;
   screen_ = LayOutScreen(width, height);
   layout_.Update(model);
   UpdateWindow(model);
@@ -24,11 +24,11 @@ void Viewer::Step(const TimelineFeed& feed, const Input& input, double width, do
   UpdateHover(model, input);
   // While the window glides its figures would be those of a moment.
   if (!viewport_.gliding()) stats_.Work(model, QuestionOf(model), kStatEventsPerFrame);
-  scene_ = SceneOf(feed);
+  scene_ = SceneOf(loaded);
 }
 
-void Viewer::Settle(const TimelineFeed& feed) {
-  while (!stats_.Work(feed.model(), QuestionOf(feed.model()), kStatEventsPerFrame)) {
+void Viewer::Settle(const TimelineModel& model) {
+  while (!stats_.Work(model, QuestionOf(model), kStatEventsPerFrame)) {
   }
 }
 
@@ -138,8 +138,8 @@ std::optional<Hover> Viewer::Pick(const TimelineModel& model, double x, double y
   const timeline::Window& window = viewport_.shown();
   const double width = screen_.lanes.width;
   const double at = x - screen_.lanes.x;
-  const int64_t slop = ClampToInt64(
-      static_cast<Wide>(kPickSlop / width * static_cast<double>(SpanOf(window))));
+  const int64_t slop =
+      ClampToInt64(static_cast<Wide>(kPickSlop / width * static_cast<double>(SpanOf(window))));
   const std::optional<size_t> event = lane.rows.EventAt(hit.depth, TimeAt(window, width, at), slop);
   if (!event.has_value()) return std::nullopt;
   const double pixel = std::floor(at * options_.device_scale) / options_.device_scale;
@@ -176,10 +176,10 @@ ViewStats::Question Viewer::QuestionOf(const TimelineModel& model) const {
   return question;
 }
 
-Scene Viewer::SceneOf(const TimelineFeed& feed) const {
-  const TimelineModel& model = feed.model();
+Scene Viewer::SceneOf(const Loaded& loaded) const {
+  const TimelineModel& model = loaded.model;
   if (model.sessions().empty()) {
-    const absl::Status& failure = feed.last_failure();
+    const absl::Status& failure = loaded.failure;
     if (absl::IsUnavailable(failure)) return Scene::kNoServer;
     if (absl::IsNotFound(failure)) return Scene::kNoSession;
     return failure.ok() ? Scene::kConnecting : Scene::kFailed;

@@ -1,8 +1,8 @@
 // The state of the viewer between frames, and what a frame changes in it: no ImGui, no GL. Views
 // draw from it; tests drive it with synthetic input.
 //
-// One Step() a frame: new data and the size of the window give the layout, the navigator turns input
-// into moves, what lies under the cursor and the figures of the view follow. UI thread only.
+// One Step() a frame: new data and the size of the window give the layout, the navigator turns
+// input into moves, what lies under the cursor and the figures of the view follow. UI thread only.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,6 @@
 #include "clients/desktop/model/navigator.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/screen_layout.h"
-#include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/model/view_stats.h"
 #include "clients/desktop/model/viewport.h"
 #include "libs/base/time_text.h"
@@ -26,9 +25,9 @@ enum class Scene : uint8_t {
   kConnecting,  // nothing heard yet
   kNoServer,
   kNoSession,
-  kFailed,     // before anything was loaded
-  kEmpty,      // the session has no events
-  kNoEvents,   // the timeline, with nothing in the window
+  kFailed,    // before anything was loaded
+  kEmpty,     // the session has no events
+  kNoEvents,  // the timeline, with nothing in the window
   kTimeline,
 };
 
@@ -53,16 +52,16 @@ struct ViewerOptions {
 class Viewer {
  public:
   static constexpr size_t kStatEventsPerFrame = 400'000;
-  static constexpr double kPickSlop = 4;     // pixels around the cursor that still hit a span
+  static constexpr double kPickSlop = 4;       // pixels around the cursor that still hit a span
   static constexpr double kClickMargin = 0.5;  // of the span, at each side, when a click zooms
 
   explicit Viewer(ViewerOptions options) : options_(options) {}
 
   // `seconds` have passed since the last step; `now_ns` is monotonic.
-  void Step(const TimelineFeed& feed, const Input& input, double width, double height,
-            double seconds, int64_t now_ns);
+  void Step(const Loaded& loaded, const Input& input, double width, double height, double seconds,
+            int64_t now_ns);
   // Works on the figures of the view until they are complete: for a picture without a person.
-  void Settle(const TimelineFeed& feed);
+  void Settle(const TimelineModel& model);
 
   Scene scene() const { return scene_; }
   const ScreenLayout& screen() const { return screen_; }
@@ -96,7 +95,7 @@ class Viewer {
   void UpdateHover(const TimelineModel& model, const Input& input);
   const Row* RowUnder(double x, double y) const;
   std::optional<Hover> Pick(const TimelineModel& model, double x, double y) const;
-  Scene SceneOf(const TimelineFeed& feed) const;
+  Scene SceneOf(const Loaded& loaded) const;
   ViewStats::Question QuestionOf(const TimelineModel& model) const;
 
   const ViewerOptions options_;

@@ -15,9 +15,7 @@ bool Same(const Window& a, const Window& b) {
   return a.start_ns == b.start_ns && a.end_ns == b.end_ns;
 }
 
-Wide Round(double value) {
-  return static_cast<Wide>(std::floor(value + 0.5));
-}
+Wide Round(double value) { return static_cast<Wide>(std::floor(value + 0.5)); }
 
 // A window of `span` whose start is near `start`, inside int64.
 Window Placed(Wide start, Wide span) {
@@ -36,9 +34,7 @@ void Viewport::SetBounds(const Window& bounds) {
   ShowAtOnce(Clamped(shown_));
 }
 
-void Viewport::Open(const Window& window) {
-  ShowAtOnce(Clamped(window));
-}
+void Viewport::Open(const Window& window) { ShowAtOnce(Clamped(window)); }
 
 Window Viewport::Clamped(const Window& window) const {
   const Wide extent = SpanOf(bounds_);
@@ -112,8 +108,8 @@ bool Viewport::Forward() {
 
 void Viewport::BeginStep(Gesture gesture) {
   touched_ = true;
-  const bool goes_on = gesture == gesture_ && gesture != Gesture::kJump &&
-                       now_ns_ - gesture_ns_ < kGesturePauseNs;
+  const bool goes_on =
+      gesture == gesture_ && gesture != Gesture::kJump && now_ns_ - gesture_ns_ < kGesturePauseNs;
   gesture_ = gesture;
   gesture_ns_ = now_ns_;
   if (goes_on) return;

@@ -1,9 +1,9 @@
 // The window of time that the timeline shows: zoom, pan, history, and the glide from one window to
 // the next.
 //
-// Invariants: the span is at least 1 ns and at most kMaxZoomOut times the bounds'; the window always
-// keeps some of the bounds in sight. Zooming in and out changes the span by at least 1 ns a step, so
-// that no zoom level is a trap. Arithmetic is integer; no time becomes floating point.
+// Invariants: the span is at least 1 ns and at most kMaxZoomOut times the bounds'; the window
+// always keeps some of the bounds in sight. Zooming in and out changes the span by at least 1 ns a
+// step, so that no zoom level is a trap. Arithmetic is integer; no time becomes floating point.
 //
 // A gesture (a run of wheel clicks, a drag, a held key) is one step of the history, however many
 // changes it makes: a step begins when the gesture changes or pauses. Thread-compatible.
@@ -23,10 +23,10 @@ class Viewport {
   // What moves the window. Changes of one continuous gesture share one step of the history.
   enum class Gesture : uint8_t { kNone, kZoom, kPan, kJump };
 
-  static constexpr int64_t kMaxZoomOut = 2;          // widest span, in spans of the bounds
+  static constexpr int64_t kMaxZoomOut = 2;  // widest span, in spans of the bounds
   static constexpr int64_t kGesturePauseNs = 500'000'000;
-  static constexpr int64_t kGlideNs = 140'000'000;   // length of a jump's animation
-  static constexpr size_t kMaxHistory = 256;         // the oldest steps go first
+  static constexpr int64_t kGlideNs = 140'000'000;  // length of a jump's animation
+  static constexpr size_t kMaxHistory = 256;        // the oldest steps go first
 
   // Sets what there is to see. Keeps the window where it fits.
   void SetBounds(const Window& bounds);

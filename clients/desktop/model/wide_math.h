@@ -21,8 +21,8 @@ inline Wide SpanOf(const timeline::Window& window) {
   return static_cast<Wide>(window.end_ns) - window.start_ns;
 }
 
-// Position of `time_ns` in pixels from the window's left edge, of `width` pixels. The subtraction is
-// exact; only the difference becomes floating point.
+// Position of `time_ns` in pixels from the window's left edge, of `width` pixels. The subtraction
+// is exact; only the difference becomes floating point.
 inline double PixelOf(const timeline::Window& window, double width, int64_t time_ns) {
   const Wide offset = static_cast<Wide>(time_ns) - window.start_ns;
   return static_cast<double>(offset) / static_cast<double>(SpanOf(window)) * width;
@@ -32,7 +32,9 @@ inline double PixelOf(const timeline::Window& window, double width, int64_t time
 inline int64_t TimeAt(const timeline::Window& window, double width, double x) {
   const double share = width > 0 ? x / width : 0;
   const double offset = share * static_cast<double>(SpanOf(window));
-  const Wide whole = static_cast<Wide>(offset) - (offset < 0 && static_cast<double>(static_cast<Wide>(offset)) != offset ? 1 : 0);
+  const Wide whole =
+      static_cast<Wide>(offset) -
+      (offset < 0 && static_cast<double>(static_cast<Wide>(offset)) != offset ? 1 : 0);
   return ClampToInt64(static_cast<Wide>(window.start_ns) + whole);
 }
 

@@ -37,20 +37,30 @@ absl::StatusOr<std::variant<CommandLine, PrintAndExit>> ParseCommandLine(int arg
   std::string theme = "dark";
   std::string size;
   CLI::App app("Shows a recorded session as a timeline.", "nanolane-desktop");
-  app.add_option("--server", line.server, "query service to ask")->type_name("ADDR")->capture_default_str();
-  app.add_option("--session", line.session, "session to show, or the first digits of its id; the newest without it")
+  app.add_option("--server", line.server, "query service to ask")
+      ->envname("NANOLANE_SERVER")
+      ->type_name("ADDR")
+      ->capture_default_str();
+  app.add_option("--session", line.session,
+                 "session to show, or the first digits of its id; the newest without it")
       ->type_name("S");
-  app.add_option("--range", range, "window to open at, counted from the session's start: 1.2ms..3ms")
+  app.add_option("--range", range,
+                 "window to open at, counted from the session's start: 1.2ms..3ms")
       ->type_name("FROM..TO");
-  app.add_option("--theme", theme, "colours")->check(CLI::IsMember({"dark", "light"}))->capture_default_str();
+  app.add_option("--theme", theme, "colours")
+      ->check(CLI::IsMember({"dark", "light"}))
+      ->capture_default_str();
   CLI::Option* screenshot =
-      app.add_option("--screenshot", line.screenshot, "write a PNG and exit; needs no display")->type_name("FILE");
-  app.add_option("--size", size, "of the window or the screenshot, in logical pixels (1600x900)")->type_name("WxH");
+      app.add_option("--screenshot", line.screenshot, "write a PNG and exit; needs no display")
+          ->type_name("FILE");
+  app.add_option("--size", size, "of the window or the screenshot, in logical pixels (1600x900)")
+      ->type_name("WxH");
   app.add_option("--scale", line.scale, "physical pixels in a logical one")
       ->check(CLI::Range(1, 2))
       ->needs(screenshot)
       ->capture_default_str();
-  app.add_flag("--select", line.select, "select a typical event, for its details")->needs(screenshot);
+  app.add_flag("--select", line.select, "select a typical event, for its details")
+      ->needs(screenshot);
   app.set_version_flag("--version", "nanolane-desktop 0.1.0");
   try {
     app.parse(argc, argv);

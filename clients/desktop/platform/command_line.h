@@ -13,15 +13,15 @@
 namespace nanolane::desktop {
 
 struct CommandLine {
-  std::string server = "127.0.0.1:7717";
+  std::string server = "127.0.0.1:7070";
   std::string session;
   std::optional<base::TimeRange> range;
   ThemeName theme = ThemeName::kDark;
   std::string screenshot;  // empty: open a window
   uint32_t width = 1600;   // logical pixels
   uint32_t height = 900;
-  uint32_t scale = 1;      // physical pixels in a logical one, of a screenshot
-  bool select = false;     // a screenshot shows the details of a typical event
+  uint32_t scale = 1;   // physical pixels in a logical one, of a screenshot
+  bool select = false;  // a screenshot shows the details of a typical event
 };
 
 // Text to print before a successful exit: --help, --version.

@@ -35,7 +35,7 @@ class GlfwWindow {
 
   bool should_close() const;
   void Close();
-  double width() const;   // logical pixels
+  double width() const;  // logical pixels
   double height() const;
   uint32_t pixel_width() const;
   uint32_t pixel_height() const;
@@ -49,6 +49,8 @@ class GlfwWindow {
  private:
   GlfwWindow() = default;
   static void OnKey(GLFWwindow* handle, int key, int scancode, int action, int mods);
+  // Modifier keys that were down at an event since the last TakeInput.
+  void Note(int mods);
   static GlfwWindow& Of(GLFWwindow* handle);
 
   GLFWwindow* handle_ = nullptr;

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/model/wide_math.h"
 #include "clients/desktop/platform/egl_headless.h"
@@ -27,15 +28,15 @@ absl::Status CheckContent(const TimelineModel& model, const CommandLine& line) {
   const auto since = [&](int64_t time_ns) {
     return base::FormatDuration(ClampToInt64(static_cast<Wide>(time_ns) - origin));
   };
-  return absl::NotFoundError(absl::StrCat("no events from ", base::FormatDuration(line.range->from_ns),
-                                          " to ", base::FormatDuration(line.range->to_ns),
-                                          "; the session runs from ", since(model.extent().start_ns),
-                                          " to ", since(model.extent().end_ns)));
+  return absl::NotFoundError(
+      absl::StrCat("no events from ", base::FormatDuration(line.range->from_ns), " to ",
+                   base::FormatDuration(line.range->to_ns), "; the session runs from ",
+                   since(model.extent().start_ns), " to ", since(model.extent().end_ns)));
 }
 
 }  // namespace
 
-absl::StatusOr<Image> DrawFrame(const TimelineFeed& feed, const CommandLine& line) {
+absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
   const auto pixels_wide = line.width * line.scale;
   const auto pixels_high = line.height * line.scale;
   ASSIGN_OR_RETURN(const FrameTarget target, FrameTarget::Create(pixels_wide, pixels_high));
@@ -47,12 +48,12 @@ absl::StatusOr<Image> DrawFrame(const TimelineFeed& feed, const CommandLine& lin
   constexpr int kFrames = 4;
   for (int frame = 0; frame < kFrames; ++frame) {
     const auto began = std::chrono::steady_clock::now();
-    viewer.Step(feed, nobody, line.width, line.height, kFrameSeconds, frame + 1);
-    viewer.Settle(feed);
-    if (frame == 0 && line.select) viewer.SelectTypical(feed.model());
+    viewer.Step(loaded, nobody, line.width, line.height, kFrameSeconds, frame + 1);
+    viewer.Settle(loaded.model);
+    if (frame == 0 && line.select) viewer.SelectTypical(loaded.model);
     target.Bind();
     context.BeginFrame(nobody, line.width, line.height, kFrameSeconds);
-    view.Paint(viewer, feed, nobody);
+    view.Paint(viewer, loaded, nobody);
     context.EndFrame(view.theme().background);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     view.SetFrameMs(took.count());
@@ -68,7 +69,7 @@ absl::Status TakeScreenshot(const CommandLine& line) {
   RETURN_IF_ERROR(feed.model().status());
   RETURN_IF_ERROR(CheckContent(feed.model(), line));
   ASSIGN_OR_RETURN(const auto context, EglHeadless::Create());
-  ASSIGN_OR_RETURN(const Image image, DrawFrame(feed, line));
+  ASSIGN_OR_RETURN(const Image image, DrawFrame(feed.loaded(), line));
   return WritePng(image, line.screenshot);
 }
 

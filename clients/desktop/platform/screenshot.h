@@ -3,14 +3,14 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "clients/desktop/model/timeline_model.h"
 #include "clients/desktop/platform/command_line.h"
 #include "clients/desktop/render/frame_image.h"
-#include "clients/desktop/model/timeline_feed.h"
 
 namespace nanolane::desktop {
 
-// Draws what `feed` has loaded. Needs a current context.
-absl::StatusOr<Image> DrawFrame(const TimelineFeed& feed, const CommandLine& line);
+// Draws what is `loaded`. Needs a current context.
+absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line);
 
 // Everything, from the connection to the file. Errors: the loader's; NOT_FOUND when the range holds
 // no event; UNAVAILABLE when the file cannot be written.

@@ -11,9 +11,9 @@ namespace nanolane::desktop {
 namespace {
 
 constexpr int64_t kPumpBudgetNs = 5'000'000;
-constexpr double kIdleSeconds = 0.5;      // how long a still window sleeps at most
-constexpr int kFramesAfterEvent = 3;      // hover, focus and figures settle
-constexpr double kLongestStep = 0.1;      // a frame after a sleep must not leap
+constexpr double kIdleSeconds = 0.5;  // how long a still window sleeps at most
+constexpr int kFramesAfterEvent = 3;  // hover, focus and figures settle
+constexpr double kLongestStep = 0.1;  // a frame after a sleep must not leap
 
 }  // namespace
 
@@ -44,17 +44,18 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
     Input input = window->TakeInput();
     input.typing = context.wants_keyboard();
     input.mouse_taken = context.wants_mouse();
-    viewer.Step(feed, input, window->width(), window->height(), seconds, began_ns);
+    viewer.Step(feed.loaded(), input, window->width(), window->height(), seconds, began_ns);
     window->BindFramebuffer();
     context.BeginFrame(input, window->width(), window->height(), seconds);
-    view.Paint(viewer, feed, input);
+    view.Paint(viewer, feed.loaded(), input);
     context.EndFrame(view.theme().background);
     view.NoteFrame(static_cast<double>(clock.MonotonicNanos() - began_ns) * 1e-6);
+    const bool go_on = options.after_frame(*window, viewer);
     window->Swap();
     const bool keys = std::find(input.held.begin(), input.held.end(), true) != input.held.end();
     const bool busy = changed || viewer.moving() || keys || frames_due == 0;
     frames_due = busy ? kFramesAfterEvent : frames_due - 1;
-    if (!options.after_frame(*window, viewer)) break;
+    if (!go_on) break;
   }
   return absl::OkStatus();
 }

@@ -11,11 +11,9 @@
 namespace nanolane::desktop {
 
 struct WindowLoopOptions {
-  // Called after each frame; false ends the loop. For tests.
-  std::function<bool(const GlfwWindow&, const Viewer&)> after_frame = [](const GlfwWindow&,
-                                                                         const Viewer&) {
-    return true;
-  };
+  // Called when a frame is drawn, before it is shown; false ends the loop. For tests.
+  std::function<bool(const GlfwWindow&, const Viewer&)> after_frame =
+      [](const GlfwWindow&, const Viewer&) { return true; };
 };
 
 // Runs until the window is closed.

@@ -14,9 +14,7 @@ AtlasTexture::AtlasTexture() {
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
 }
 
-AtlasTexture::~AtlasTexture() {
-  glDeleteTextures(1, &name_);
-}
+AtlasTexture::~AtlasTexture() { glDeleteTextures(1, &name_); }
 
 void AtlasTexture::Upload(LaneAtlas& atlas) {
   const auto [from, to] = atlas.TakeDirty();

@@ -69,7 +69,8 @@ Image ReadPixels(uint32_t width, uint32_t height) {
   glPixelStorei(GL_PACK_ALIGNMENT, 4);
   glReadPixels(0, 0, static_cast<GLsizei>(width), static_cast<GLsizei>(height), GL_RGBA,
                GL_UNSIGNED_BYTE, rows.data());
-  constexpr uint32_t kOpaque = 0xFF000000;  // what lies behind the window is not part of the picture
+  constexpr uint32_t kOpaque =
+      0xFF000000;  // what lies behind the window is not part of the picture
   for (size_t y = 0; y < height; ++y) {
     const uint32_t* from = rows.data() + (height - 1 - y) * width;
     uint32_t* to = image.pixels.data() + y * width;
@@ -80,9 +81,10 @@ Image ReadPixels(uint32_t width, uint32_t height) {
 
 absl::Status WritePng(const Image& image, const std::string& path) {
   int length = 0;
-  unsigned char* png = stbi_write_png_to_mem(
-      reinterpret_cast<const unsigned char*>(image.pixels.data()), static_cast<int>(image.width * 4),
-      static_cast<int>(image.width), static_cast<int>(image.height), 4, &length);
+  unsigned char* png =
+      stbi_write_png_to_mem(reinterpret_cast<const unsigned char*>(image.pixels.data()),
+                            static_cast<int>(image.width * 4), static_cast<int>(image.width),
+                            static_cast<int>(image.height), 4, &length);
   if (png == nullptr) return absl::ResourceExhaustedError("no memory for the picture");
   std::FILE* file = std::fopen(path.c_str(), "wb");
   bool written = file != nullptr;

@@ -89,8 +89,8 @@ LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
     if (lane->facts.lane.kind != trace::LaneKind::kStream || lane->rows.empty()) continue;
     lane->rows.Columns(0, window, columns_);
     for (uint32_t i = 0; i < width_; ++i) {
-      const int64_t extent = timeline::ColumnEdge(window, width_, i + 1) -
-                             timeline::ColumnEdge(window, width_, i);
+      const int64_t extent =
+          timeline::ColumnEdge(window, width_, i + 1) - timeline::ColumnEdge(window, width_, i);
       levels[i] += DensityAlpha(columns_[i], extent);
       present[i] = present[i] || columns_[i].present;
       highest = std::max(highest, levels[i]);
@@ -137,7 +137,8 @@ void LaneAtlas::PaintMemory(const LaneModel& lane, const Place& place) {
   levels_.resize(width_);
   if (lane.rows.reserved().size() > 0) {
     lane.rows.reserved().Columns(window_, levels_);
-    PaintLevelLine(levels_, highest, line, WithAlpha(style_.memory_line, style_.memory_range), rows);
+    PaintLevelLine(levels_, highest, line, WithAlpha(style_.memory_line, style_.memory_range),
+                   rows);
   }
   lane.rows.held().Columns(window_, levels_);
   PaintLevels(levels_, highest, line, style_, rows);
@@ -145,7 +146,8 @@ void LaneAtlas::PaintMemory(const LaneModel& lane, const Place& place) {
 
 uint32_t LaneAtlas::TexelRowsOf(const Row& row) const {
   if (row.kind == RowKind::kStream) return 2;
-  if (row.kind == RowKind::kMemory) return static_cast<uint32_t>(std::lround(kMemoryPlotHeight * scale_));
+  if (row.kind == RowKind::kMemory)
+    return static_cast<uint32_t>(std::lround(kMemoryPlotHeight * scale_));
   return 1;
 }
 

@@ -7,7 +7,7 @@ namespace nanolane::desktop {
 
 uint32_t DensityAlpha(const timeline::PixelColumn& column, int64_t extent_ns) {
   if (!column.present) return 0;
-  if (extent_ns <= 0) return 255;
+  if (extent_ns <= 0) return column.edge_covered ? 255 : 0;
   __extension__ using Wide = __int128;
   const Wide scaled = static_cast<Wide>(column.covered_ns) * 255 + extent_ns / 2;
   return static_cast<uint32_t>(std::min<Wide>(scaled / extent_ns, 255));

@@ -1,5 +1,5 @@
-// The pixels of one row of the timeline, one texel per physical pixel column. Pure functions of what
-// libs/timeline says of the columns.
+// The pixels of one row of the timeline, one texel per physical pixel column. Pure functions of
+// what libs/timeline says of the columns.
 #pragma once
 
 #include <array>
@@ -25,16 +25,16 @@ inline Rgba WithAlpha(Rgba color, uint32_t alpha) {
 // How rows are coloured. Equal styles give equal pixels.
 struct RowStyle {
   std::array<Rgba, trace::kCategoryCount> category{};  // opaque
-  Rgba leaf = 0;           // the leaf indicator
-  Rgba memory_line = 0;    // highest level
-  uint32_t memory_fill = 0x38;   // alpha under the lowest level
-  uint32_t memory_range = 0x70;  // alpha from the lowest to the highest
+  Rgba leaf = 0;                                       // the leaf indicator
+  Rgba memory_line = 0;                                // highest level
+  uint32_t memory_fill = 0x38;                         // alpha under the lowest level
+  uint32_t memory_range = 0x70;                        // alpha from the lowest to the highest
 
   bool operator==(const RowStyle&) const = default;
 };
 
 // Opacity of a column: the covered share of its time, rounded to 1/255. A column without any extent
-// of time (below 1 ns per pixel) is opaque when it holds something.
+// of time (below 1 ns per pixel) is opaque when a span runs at its edge.
 uint32_t DensityAlpha(const timeline::PixelColumn& column, int64_t extent_ns);
 
 // Leaf indicator: opaque in every column that holds an event, an instant too; else clear.

@@ -16,21 +16,23 @@ FakeQueryService::FakeQueryService() {
   address_ = absl::StrCat("127.0.0.1:", port);
 }
 
-FakeQueryService::~FakeQueryService() {
-  Stop();
-}
+FakeQueryService::~FakeQueryService() { Stop(); }
 
-void FakeQueryService::Stop() {
-  server_->Shutdown(std::chrono::system_clock::now());
-}
+void FakeQueryService::Stop() { server_->Shutdown(std::chrono::system_clock::now()); }
 
 void FakeQueryService::Serve(const SessionBuilder& session, size_t block_events) {
-  sessions_.push_back({session.Summary(), session.Messages(block_events)});
+  auto served =
+      std::make_shared<const Served>(Served{session.Summary(), session.Messages(block_events)});
+  base::MutexLock lock(mutex_);
+  sessions_.push_back(std::move(served));
 }
 
-std::shared_ptr<grpc::Channel> FakeQueryService::channel() const {
-  return OpenChannel(address_);
+std::vector<std::shared_ptr<const FakeQueryService::Served>> FakeQueryService::sessions() const {
+  base::MutexLock lock(mutex_);
+  return sessions_;
 }
+
+std::shared_ptr<grpc::Channel> FakeQueryService::channel() const { return OpenChannel(address_); }
 
 query::v1::StreamTimelineRequest FakeQueryService::last_request() const {
   base::MutexLock lock(mutex_);
@@ -40,8 +42,9 @@ query::v1::StreamTimelineRequest FakeQueryService::last_request() const {
 grpc::Status FakeQueryService::ListSessions(grpc::ServerContext* /*context*/,
                                             const query::v1::ListSessionsRequest* request,
                                             query::v1::ListSessionsResponse* response) {
-  for (const Served& served : sessions_) {
-    if (response->sessions_size() < request->page_size()) *response->add_sessions() = served.summary;
+  for (const auto& served : sessions()) {
+    if (response->sessions_size() < request->page_size())
+      *response->add_sessions() = served->summary;
   }
   return grpc::Status::OK;
 }
@@ -53,12 +56,12 @@ grpc::Status FakeQueryService::StreamTimeline(
     base::MutexLock lock(mutex_);
     last_request_ = *request;
   }
-  for (const Served& served : sessions_) {
-    if (served.summary.session().session_id() != request->scope().session_ids(0)) continue;
-    for (size_t i = 0; i < served.messages.size(); ++i) {
+  for (const auto& served : sessions()) {
+    if (served->summary.session().session_id() != request->scope().session_ids(0)) continue;
+    for (size_t i = 0; i < served->messages.size(); ++i) {
       const grpc::Status status = before_message_(i);
       if (!status.ok()) return status;
-      if (context->IsCancelled() || !writer->Write(served.messages[i])) {
+      if (context->IsCancelled() || !writer->Write(served->messages[i])) {
         ++cancelled_;
         return grpc::Status::CANCELLED;
       }

@@ -20,9 +20,10 @@ class FakeQueryService final : public query::v1::QueryService::Service {
   FakeQueryService();
   ~FakeQueryService() override;
 
-  // Newest first, as it would be listed. Before the first call.
+  // Newest first, as it would be listed.
   void Serve(const SessionBuilder& session, size_t block_events = 4'096);
-  // Called before message `index` of a timeline is written; not OK ends the stream with that status.
+  // Called before message `index` of a timeline is written; not OK ends the stream with that
+  // status.
   void set_before_message(std::function<grpc::Status(size_t index)> hook) {
     before_message_ = std::move(hook);
   }
@@ -42,6 +43,7 @@ class FakeQueryService final : public query::v1::QueryService::Service {
     std::vector<query::v1::StreamTimelineResponse> messages;
   };
 
+  std::vector<std::shared_ptr<const Served>> sessions() const;
   grpc::Status ListSessions(grpc::ServerContext* context,
                             const query::v1::ListSessionsRequest* request,
                             query::v1::ListSessionsResponse* response) override;
@@ -49,11 +51,12 @@ class FakeQueryService final : public query::v1::QueryService::Service {
       grpc::ServerContext* context, const query::v1::StreamTimelineRequest* request,
       grpc::ServerWriter<query::v1::StreamTimelineResponse>* writer) override;
 
-  std::vector<Served> sessions_;
   std::function<grpc::Status(size_t)> before_message_ = [](size_t) { return grpc::Status::OK; };
   std::atomic<int> cancelled_ = 0;
   std::atomic<size_t> sent_ = 0;
   mutable base::Mutex mutex_;
+  // Shared with the streams that send them.
+  std::vector<std::shared_ptr<const Served>> sessions_ ABSL_GUARDED_BY(mutex_);
   query::v1::StreamTimelineRequest last_request_ ABSL_GUARDED_BY(mutex_);
   std::string address_;
   std::unique_ptr<grpc::Server> server_;

@@ -175,7 +175,9 @@ SessionBuilder SmallSession() {
     const trace::OpId range = builder.AddOp(trace::EventKind::kNvtx, absl::StrCat("step ", step));
     const trace::OpId inner = builder.AddOp(trace::EventKind::kNvtx, "forward");
     builder.Add(ranges, {.op = range, .start_ns = base, .duration_ns = 8'000'000, .thread = 4121});
-    builder.Add(ranges, {.op = inner, .start_ns = base + 500'000, .duration_ns = 6'000'000, .thread = 4121});
+    builder.Add(
+        ranges,
+        {.op = inner, .start_ns = base + 500'000, .duration_ns = 6'000'000, .thread = 4121});
     builder.Add(copies, {.op = copy, .start_ns = base, .duration_ns = 400'000, .bytes = 1 << 20});
     for (int64_t k = 0; k < 20; ++k) {
       const int64_t start = base + 600'000 + k * 300'000;
@@ -187,10 +189,14 @@ SessionBuilder SmallSession() {
                             .thread = 4121,
                             .correlation = static_cast<uint64_t>(step * 100 + k + 1)});
     }
-    builder.Add(waits, {.op = sync, .start_ns = base + 6'600'000, .duration_ns = 200'000, .thread = 4121});
+    builder.Add(waits,
+                {.op = sync, .start_ns = base + 6'600'000, .duration_ns = 200'000, .thread = 4121});
     held += (step % 3 == 2 ? -1 : 1) * (64LL << 20);
-    builder.Add(memory, {.op = alloc, .start_ns = base + 100'000, .bytes = 64 << 20,
-                         .level_bytes = (4LL << 30) + held, .reserved_bytes = 8LL << 30});
+    builder.Add(memory, {.op = alloc,
+                         .start_ns = base + 100'000,
+                         .bytes = 64 << 20,
+                         .level_bytes = (4LL << 30) + held,
+                         .reserved_bytes = 8LL << 30});
   }
   return builder;
 }
@@ -200,7 +206,10 @@ SessionBuilder LargeSession(size_t lanes, size_t events) {
   std::mt19937_64 random(7);
   std::vector<trace::OpId> ops;
   for (int i = 0; i < 200; ++i) {
-    const char* kind = i % 4 == 0 ? "sgemm" : i % 4 == 1 ? "layer_norm" : i % 4 == 2 ? "elementwise" : "flash_attn";
+    const char* kind = i % 4 == 0   ? "sgemm"
+                       : i % 4 == 1 ? "layer_norm"
+                       : i % 4 == 2 ? "elementwise"
+                                    : "flash_attn";
     ops.push_back(builder.AddKernel(absl::StrCat(kind, "_kernel_", i)));
   }
   for (size_t lane = 0; lane < lanes; ++lane) {
@@ -212,8 +221,12 @@ SessionBuilder LargeSession(size_t lanes, size_t events) {
     for (size_t i = 0; i < events / lanes; ++i) {
       const uint64_t dice = random();
       const int64_t duration = dice % 50 == 0 ? 0 : static_cast<int64_t>(500 + dice / 64 % 9'000);
-      builder.Add(id, {.op = ops[dice / 1'024 % ops.size()], .start_ns = at, .duration_ns = duration,
-                       .launch_start_ns = at - 5'000, .launch_duration_ns = 2'000, .thread = 4121,
+      builder.Add(id, {.op = ops[dice / 1'024 % ops.size()],
+                       .start_ns = at,
+                       .duration_ns = duration,
+                       .launch_start_ns = at - 5'000,
+                       .launch_duration_ns = 2'000,
+                       .thread = 4121,
                        .correlation = i + 1});
       // Some overlap the next one, some leave a gap.
       at += duration + static_cast<int64_t>(dice / 4'096 % 2'000) - (dice % 20 == 1 ? 300 : 0);

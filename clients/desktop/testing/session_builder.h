@@ -1,5 +1,5 @@
-// Builds sessions for tests as the query service would stream them: real dictionaries, blocks of the
-// real codec, real messages.
+// Builds sessions for tests as the query service would stream them: real dictionaries, blocks of
+// the real codec, real messages.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,8 @@ class SessionBuilder {
 };
 
 // The messages as the loader would hand them over.
-std::vector<LoaderMessage> LoaderMessages(const SessionBuilder& builder, size_t block_events = 4'096);
+std::vector<LoaderMessage> LoaderMessages(const SessionBuilder& builder,
+                                          size_t block_events = 4'096);
 
 // Two streams, their synchronizations, NVTX ranges, memory: a few hundred events that look like a
 // training step repeated. The same every time.

@@ -2,7 +2,6 @@
 // rectangle of the screen from the viewer's state.
 #pragma once
 
-#include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/view/painter.h"
 
@@ -12,7 +11,7 @@ inline constexpr double kSearchWidth = 260;
 inline constexpr double kLeastTickGap = 132;  // of the ruler: room for the longest label
 
 // Brand and what is being looked at: project, host, process, time.
-void PaintTopBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed);
+void PaintTopBar(Painter& painter, const Viewer& viewer, const Loaded& loaded);
 
 // Labels, and the box of the window in sight; the plot itself comes from the lanes' atlas.
 void PaintOverview(Painter& painter, const Viewer& viewer, const TimelineModel& model);
@@ -22,7 +21,6 @@ Rect OverviewPlot(const ScreenLayout& screen);
 void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 
 // `frame_ms`: what the last frames took.
-void PaintStatusBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
-                    double frame_ms);
+void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded, double frame_ms);
 
 }  // namespace nanolane::desktop

@@ -24,7 +24,9 @@ struct Column {
   Rect box;
   double x() const { return box.x + kPad; }
   double width() const { return box.width - 2 * kPad; }
-  double line(size_t i) const { return box.y + kTitleTop + kTitle + 4 + kLine * static_cast<double>(i); }
+  double line(size_t i) const {
+    return box.y + kTitleTop + kTitle + 4 + kLine * static_cast<double>(i);
+  }
   size_t lines() const {
     return static_cast<size_t>((box.height - kTitleTop - kTitle - 4 - kFooter) / kLine);
   }
@@ -43,7 +45,8 @@ void PaintTitle(Painter& painter, const Column& column, std::string_view title,
   const Theme& theme = painter.theme();
   const double y = column.box.y + kTitleTop;
   const double used = painter.Text(painter.fonts().strong, column.x(), y, kTitle, theme.text, title,
-                                   column.width()) + 10;
+                                   column.width()) +
+                      10;
   if (used >= column.width()) return;
   painter.Text(painter.fonts().body, column.x() + used, y, kTitle, theme.muted, rest,
                column.width() - used);
@@ -54,17 +57,23 @@ size_t PaintName(Painter& painter, const Column& column, const EventFacts& facts
   const Theme& theme = painter.theme();
   const Fonts& fonts = painter.fonts();
   const double y = column.box.y + kTitleTop;
-  painter.Fill({column.x(), std::floor(y + kTitle / 2 - 4), 9, 9}, theme.OfCategory(facts.category), 2);
-  painter.Text(fonts.strong, column.x() + 18, y, kTitle, theme.text, facts.name, column.width() - 18);
+  painter.Fill({column.x(), std::floor(y + kTitle / 2 - 4), 9, 9}, theme.OfCategory(facts.category),
+               2);
+  painter.Text(fonts.strong, column.x() + 18, y, kTitle, theme.text, facts.name,
+               column.width() - 18);
   const bool fits = Painter::Width(fonts.strong, facts.name) <= column.width() - 18;
   if (fits && facts.full_name == facts.name) return 0;
   const size_t most = column.lines() > 7 ? 2 : 1;
-  const std::vector<std::string_view> lines = Painter::Wrap(fonts.small, facts.full_name, column.width());
+  const std::vector<std::string_view> lines =
+      Painter::Wrap(fonts.small, facts.full_name, column.width());
   for (size_t i = 0; i < std::min(most, lines.size()); ++i) {
     // The last line that there is room for carries on, to end in an ellipsis.
     const std::string_view text =
-        i + 1 == most ? std::string_view(facts.full_name).substr(lines[i].data() - facts.full_name.data()) : lines[i];
-    painter.Text(fonts.small, column.x(), column.line(0) - 2 + 15 * static_cast<double>(i), 16, theme.muted, text, column.width());
+        i + 1 == most
+            ? std::string_view(facts.full_name).substr(lines[i].data() - facts.full_name.data())
+            : lines[i];
+    painter.Text(fonts.small, column.x(), column.line(0) - 2 + 15 * static_cast<double>(i), 16,
+                 theme.muted, text, column.width());
   }
   return std::min(most, lines.size());
 }
@@ -83,7 +92,8 @@ void PaintFacts(Painter& painter, const Column& column, const std::vector<Fact>&
     if (row >= room) continue;
     const double x = column.x() + stride * static_cast<double>(i / lines);
     painter.Text(face, x, column.line(row + skip), kLine, theme.muted, facts[i].key, 88);
-    painter.Text(face, x + 92, column.line(row + skip), kLine, theme.text, facts[i].value, stride - 100);
+    painter.Text(face, x + 92, column.line(row + skip), kLine, theme.text, facts[i].value,
+                 stride - 100);
   }
 }
 
@@ -92,12 +102,10 @@ Rgba LanguageColor(const Theme& theme, trace::Language language) {
     case trace::Language::kPython: return theme.python;
     case trace::Language::kCpp:
     case trace::Language::kC:
-    case trace::Language::kRust:
-      return theme.cpp;
+    case trace::Language::kRust: return theme.cpp;
     case trace::Language::kCuda: return theme.cuda;
     case trace::Language::kUnknown:
-    case trace::Language::kKernel:
-      return theme.other_language;
+    case trace::Language::kKernel: return theme.other_language;
   }
   return theme.other_language;
 }
@@ -112,8 +120,9 @@ void PaintStack(Painter& painter, const Column& column, const EventFacts& facts)
     return;
   }
   const std::string languages = facts.languages.empty() ? "" : absl::StrCat(" · ", facts.languages);
-  PaintTitle(painter, column, "Launch stack",
-             absl::StrCat(facts.stack.size(), facts.stack.size() == 1 ? " frame" : " frames", languages));
+  PaintTitle(
+      painter, column, "Launch stack",
+      absl::StrCat(facts.stack.size(), facts.stack.size() == 1 ? " frame" : " frames", languages));
   // The outermost frames say little; the innermost ones are shown, the rest is counted.
   const size_t lines = column.lines();
   const size_t hidden = facts.stack.size() > lines ? facts.stack.size() - lines + 1 : 0;
@@ -126,12 +135,14 @@ void PaintStack(Painter& painter, const Column& column, const EventFacts& facts)
   for (size_t i = hidden; i < facts.stack.size(); ++i, ++row) {
     const StackLine& frame = facts.stack[i];
     const double y = column.line(row);
-    painter.Fill({column.x(), std::floor(y + kLine / 2 - 3), 7, 7}, LanguageColor(theme, frame.language), 2);
+    painter.Fill({column.x(), std::floor(y + kLine / 2 - 3), 7, 7},
+                 LanguageColor(theme, frame.language), 2);
     const double room = column.width() - 16;
-    const double used = painter.Text(fonts.body, column.x() + 16, y, kLine, theme.text,
-                                     frame.function, room) + 8;
+    const double used =
+        painter.Text(fonts.body, column.x() + 16, y, kLine, theme.text, frame.function, room) + 8;
     if (room - used < 40) continue;
-    painter.Text(fonts.tick, column.x() + 16 + used, y, kLine, theme.faint, frame.place, room - used);
+    painter.Text(fonts.tick, column.x() + 16 + used, y, kLine, theme.faint, frame.place,
+                 room - used);
   }
 }
 
@@ -147,10 +158,12 @@ void PaintDots(Painter& painter, const Rect& plot, const OpFigures& op,
     const double share = flat ? 0.5 : static_cast<double>(duration - low) / range;
     painter.Dot(plot.x + x, plot.bottom() - 3 - share * (plot.height - 6), radius, ink);
   };
-  for (const DurationPoint& point : op.points) place(point.start_ns, point.duration_ns, 1.75, Faded(color, 0.85));
+  for (const DurationPoint& point : op.points)
+    place(point.start_ns, point.duration_ns, 1.75, Faded(color, 0.85));
   if (selected == nullptr) return;
   const EventStore& events = model.lanes()[selected->lane]->events;
-  place(events.start_ns(selected->event), events.duration_ns(selected->event), 3.5, painter.theme().text);
+  place(events.start_ns(selected->event), events.duration_ns(selected->event), 3.5,
+        painter.theme().text);
 }
 
 void PaintOp(Painter& painter, const Column& column, const Viewer& viewer,
@@ -161,12 +174,14 @@ void PaintOp(Painter& painter, const Column& column, const Viewer& viewer,
     PaintTitle(painter, column, "This op in view", "counting …");
     return;
   }
-  std::string rest = absl::StrCat(GroupedCount(op->count), op->count == 1 ? " call · " : " calls · ",
-                                  base::FormatDuration(op->total_ns));
+  std::string rest =
+      absl::StrCat(GroupedCount(op->count), op->count == 1 ? " call · " : " calls · ",
+                   base::FormatDuration(op->total_ns));
   if (op->lane_busy_ns > 0) {
-    const std::string share = ShareText(static_cast<double>(op->lane_clipped_ns),
-                                        static_cast<double>(op->lane_busy_ns));
-    absl::StrAppend(&rest, " · ", share, " of ", LaneInWords(model.lanes()[viewer.selection()->lane]->facts.lane));
+    const std::string share =
+        ShareText(static_cast<double>(op->lane_clipped_ns), static_cast<double>(op->lane_busy_ns));
+    absl::StrAppend(&rest, " · ", share, " of ",
+                    LaneInWords(model.lanes()[viewer.selection()->lane]->facts.lane));
   }
   PaintTitle(painter, column, "This op in view", rest);
   const Rect plot{column.x() + 4, column.line(0) + 2, column.width() - 8, column.box.height - 64};
@@ -175,9 +190,9 @@ void PaintOp(Painter& painter, const Column& column, const Viewer& viewer,
   const double y = column.box.bottom() - 26;
   painter.HorizontalLine(plot.x, plot.right(), y - 4, Faded(theme.line, 0.7));
   painter.Text(painter.fonts().tick, plot.x, y, kLine, theme.faint, "duration over the window");
-  const std::string figures = absl::StrCat("p50 ", base::FormatDuration(op->p50_ns), "   p95 ",
-                                           base::FormatDuration(op->p95_ns), "   max ",
-                                           base::FormatDuration(op->max_ns));
+  const std::string figures =
+      absl::StrCat("p50 ", base::FormatDuration(op->p50_ns), "   p95 ",
+                   base::FormatDuration(op->p95_ns), "   max ", base::FormatDuration(op->max_ns));
   painter.TextRight(painter.fonts().tick, plot.right(), y, kLine, theme.muted, figures);
 }
 
@@ -187,24 +202,30 @@ void PaintTopOps(Painter& painter, const Column& column, const Viewer& viewer,
   const Fonts& fonts = painter.fonts();
   const ViewFigures& figures = viewer.figures();
   PaintTitle(painter, column, "Most time in view",
-             figures.ops.empty() ? "no device work in the window"
-                                 : absl::StrCat(GroupedCount(figures.ops.size()), " ops · ",
-                                                base::FormatDuration(figures.ops_clipped_ns), " in all"));
+             figures.ops.empty()
+                 ? "no device work in the window"
+                 : absl::StrCat(GroupedCount(figures.ops.size()), " ops · ",
+                                base::FormatDuration(figures.ops_clipped_ns), " in all"));
   const double bar = std::min(180.0, column.width() * 0.22);
   const double right = column.x() + column.width();
   const double bar_x = right - bar;
   const double total = static_cast<double>(std::max<int64_t>(figures.ops_clipped_ns, 1));
-  const double most = figures.ops.empty() ? 1 : static_cast<double>(std::max<int64_t>(figures.ops.front().clipped_ns, 1));
+  const double most =
+      figures.ops.empty()
+          ? 1
+          : static_cast<double>(std::max<int64_t>(figures.ops.front().clipped_ns, 1));
   for (size_t i = 0; i < std::min(column.lines(), figures.ops.size()); ++i) {
     const OpTotal& op = figures.ops[i];
     const double y = column.line(i);
     const auto time = static_cast<double>(op.clipped_ns);
-    painter.Fill({column.x(), std::floor(y + kLine / 2 - 4), 9, 9}, theme.OfCategory(op.category), 2);
+    painter.Fill({column.x(), std::floor(y + kLine / 2 - 4), 9, 9}, theme.OfCategory(op.category),
+                 2);
     painter.Text(fonts.body, column.x() + 18, y, kLine, theme.text, model.names().Short(op.name),
                  bar_x - 236 - column.x() - 18);
     painter.TextRight(fonts.number, bar_x - 158, y, kLine, theme.muted,
                       absl::StrCat(GroupedCount(op.count), " ×"));
-    painter.TextRight(fonts.number, bar_x - 70, y, kLine, theme.text, base::FormatDuration(op.clipped_ns));
+    painter.TextRight(fonts.number, bar_x - 70, y, kLine, theme.text,
+                      base::FormatDuration(op.clipped_ns));
     painter.TextRight(fonts.number, bar_x - 12, y, kLine, theme.muted, ShareText(time, total));
     painter.Fill({bar_x, std::floor(y + kLine / 2 - 3), bar, 6}, theme.raised, 3);
     painter.Fill({bar_x, std::floor(y + kLine / 2 - 3), std::max(3.0, bar * time / most), 6},
@@ -216,10 +237,12 @@ void PaintSession(Painter& painter, const Column& column, const TimelineModel& m
   const SessionFacts& session = model.sessions().front();
   PaintTitle(painter, column, "Session", session.id.substr(0, 12));
   std::vector<Fact> facts;
-  if (!session.command_line.empty()) facts.push_back({"command", absl::StrJoin(session.command_line, " ")});
+  if (!session.command_line.empty())
+    facts.push_back({"command", absl::StrJoin(session.command_line, " ")});
   for (const GpuFacts& gpu : session.gpus) {
     std::string text = gpu.name.empty() ? gpu.uuid : gpu.name;
-    if (gpu.memory_bytes > 0) absl::StrAppend(&text, " · ", BytesText(static_cast<int64_t>(gpu.memory_bytes)));
+    if (gpu.memory_bytes > 0)
+      absl::StrAppend(&text, " · ", BytesText(static_cast<int64_t>(gpu.memory_bytes)));
     facts.push_back({absl::StrCat("GPU ", gpu.index), text});
   }
   facts.push_back({"source", session.source.empty() ? "not known" : session.source});

@@ -14,16 +14,15 @@ constexpr const char* kInter = "/usr/share/fonts/opentype/inter/Inter-";
 constexpr const char* kMono = "/usr/share/fonts/truetype/jetbrains-mono/JetBrainsMono-";
 
 // What names of kernels and ranges are likely to hold, and what the viewer itself writes.
-constexpr ImWchar kGlyphs[] = {
-    0x0020, 0x024F,  // Latin
-    0x0370, 0x03FF,  // Greek
-    0x0400, 0x045F,  // Cyrillic
-    0x2010, 0x2027,  // dashes, ellipsis
-    0x202F, 0x203A,  // ‹ ›
-    0x2190, 0x2195,  // arrows
-    0x2212, 0x2212,  // minus
-    0x2264, 0x2265,  // comparisons
-    0};
+constexpr ImWchar kGlyphs[] = {0x0020, 0x024F,  // Latin
+                               0x0370, 0x03FF,  // Greek
+                               0x0400, 0x045F,  // Cyrillic
+                               0x2010, 0x2027,  // dashes, ellipsis
+                               0x202F, 0x203A,  // ‹ ›
+                               0x2190, 0x2195,  // arrows
+                               0x2212, 0x2212,  // minus
+                               0x2264, 0x2265,  // comparisons
+                               0};
 
 // ImGui measures a face from its highest to its lowest point; designs are drawn in ems.
 constexpr float kInterBox = 1.21F;

@@ -14,13 +14,13 @@ struct Face {
 
 // Sizes in logical pixels an em.
 struct Fonts {
-  Face body;     // 12.5
-  Face strong;   // 12.5, semibold
-  Face small;    // 11
-  Face brand;    // 14, bold
-  Face title;    // 20, semibold: scenes without a timeline
-  Face number;   // 11.5, monospaced
-  Face tick;     // 10.5, monospaced
+  Face body;    // 12.5
+  Face strong;  // 12.5, semibold
+  Face small;   // 11
+  Face brand;   // 14, bold
+  Face title;   // 20, semibold: scenes without a timeline
+  Face number;  // 11.5, monospaced
+  Face tick;    // 10.5, monospaced
 };
 
 // Adds the faces to the current ImGui context's atlas, rasterized for `scale` physical pixels in a

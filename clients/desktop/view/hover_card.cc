@@ -20,8 +20,9 @@ void PaintCard(Painter& painter, const Rect& box) {
   const Theme& theme = painter.theme();
   for (int i = 4; i >= 1; --i) {  // a soft shadow from a few widening boxes
     const double spread = 2.0 * i;
-    painter.Fill({box.x - spread, box.y - spread + 4, box.width + 2 * spread, box.height + 2 * spread},
-                 Faded(theme.shadow, 0.28), kRadius + spread);
+    painter.Fill(
+        {box.x - spread, box.y - spread + 4, box.width + 2 * spread, box.height + 2 * spread},
+        Faded(theme.shadow, 0.28), kRadius + spread);
   }
   painter.Fill(box, theme.raised, kRadius);
   painter.Frame(box, theme.line, kRadius);
@@ -37,13 +38,16 @@ void PaintHoverCard(Painter& painter, const Viewer& viewer, const TimelineModel&
                              ? CardOf(model, level->level, level->time_ns)
                              : CardOf(model, viewer.hover()->event, viewer.hover()->crowd);
   double width = Painter::Width(fonts.strong, card.title) + 16;
-  for (const std::string& line : card.lines) width = std::max(width, Painter::Width(fonts.number, line));
+  for (const std::string& line : card.lines)
+    width = std::max(width, Painter::Width(fonts.number, line));
   width = std::ceil(std::min(width, kMostWidth));
   std::vector<std::string_view> title = Painter::Wrap(fonts.strong, card.title, width - 16);
   if (title.size() > kMostTitleLines) title.resize(kMostTitleLines);
-  const double height = 2 * kPad - 4 + kLine * static_cast<double>(title.size() + card.lines.size());
+  const double height =
+      2 * kPad - 4 + kLine * static_cast<double>(title.size() + card.lines.size());
   const ScreenLayout& screen = viewer.screen();
-  Rect box{std::floor(input.mouse_x) + 16, std::floor(input.mouse_y) + 18, width + 2 * kPad, height};
+  Rect box{std::floor(input.mouse_x) + 16, std::floor(input.mouse_y) + 18, width + 2 * kPad,
+           height};
   if (box.right() > screen.lanes.right() - 8) box.x = input.mouse_x - 16 - box.width;
   if (box.bottom() > screen.status.y - 8) box.y = input.mouse_y - 14 - box.height;
   box.x = std::max(box.x, 8.0);

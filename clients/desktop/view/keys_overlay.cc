@@ -34,7 +34,8 @@ void PaintKeys(Painter& painter, const ScreenLayout& screen) {
   const double height = 64 + kLine * static_cast<double>(kLines.size()) + 12;
   const Rect all{0, 0, screen.top_bar.width, screen.status.bottom()};
   painter.Fill(all, Faded(theme.background, 0.6));
-  const Rect box{std::floor((all.width - width) / 2), std::floor((all.height - height) / 2), width, height};
+  const Rect box{std::floor((all.width - width) / 2), std::floor((all.height - height) / 2), width,
+                 height};
   PaintCard(painter, box);
   painter.Text(painter.fonts().strong, box.x + 24, box.y + 16, 24, theme.text, "Keys and mouse");
   double y = box.y + 52;

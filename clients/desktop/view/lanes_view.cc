@@ -16,9 +16,7 @@ namespace {
 
 constexpr double kStreamTop = (kStreamHeight - kLeafHeight - kLeafGap - 30) / 2;
 
-ImVec2 At(double x, double y) {
-  return {static_cast<float>(x), static_cast<float>(y)};
-}
+ImVec2 At(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
 
 void AddTexels(ImDrawList& list, unsigned texture, const LaneAtlas& atlas, const Rect& box,
                uint32_t first, uint32_t count) {
@@ -90,11 +88,11 @@ void LanesView::Paint(Painter& painter, const Viewer& viewer, const TimelineMode
                       unsigned texture) {
   painter.Clip(viewer.screen().lanes);
   PaintBackground(painter, viewer, model);
+  PaintGap(painter, viewer, model);
   painter.Unclip();
   PaintAtlas(painter, viewer, texture);
   painter.Clip(viewer.screen().lanes);
   PaintSpans(painter, viewer, model);
-  PaintGap(painter, viewer, model);
   PaintMarks(painter, viewer, model);
   painter.Unclip();
 }
@@ -103,9 +101,10 @@ void LanesView::PaintBackground(Painter& painter, const Viewer& viewer,
                                 const TimelineModel& model) {
   const Theme& theme = painter.theme();
   const Rect& lanes = viewer.screen().lanes;
-  const double end = std::min(lanes.bottom(), lanes.y + viewer.layout().rows_height() - viewer.scroll());
-  for (const RulerTick& tick : RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap,
-                                          model.origin_ns())) {
+  const double end =
+      std::min(lanes.bottom(), lanes.y + viewer.layout().rows_height() - viewer.scroll());
+  for (const RulerTick& tick :
+       RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap, model.origin_ns())) {
     painter.VerticalLine(std::floor(lanes.x + tick.x), lanes.y, end, theme.line);
   }
   for (const VisibleRow& visible : visible_) {
@@ -164,14 +163,14 @@ void LanesView::PaintSpans(Painter& painter, const Viewer& viewer,
         painter.Fill({x0, y, width, box.height}, Faded(theme.background, 0.6));
       }
       if (width < kLeastNamedSpan) continue;
-      painter.Text(painter.fonts().small, x0 + 6, y, box.height, Faded(ink, hit || !search.active() ? 1 : 0.6),
-                   model.names().Short(name), width - 12);
+      painter.Text(painter.fonts().small, x0 + 6, y, box.height,
+                   Faded(ink, hit || !search.active() ? 1 : 0.6), model.names().Short(name),
+                   width - 12);
     }
   }
 }
 
-void LanesView::PaintGap(Painter& painter, const Viewer& viewer,
-                         const TimelineModel& model) const {
+void LanesView::PaintGap(Painter& painter, const Viewer& viewer, const TimelineModel& model) const {
   const std::optional<Gap>& gap = viewer.figures().largest_gap;
   if (!gap.has_value() || gap->lane >= model.lanes().size()) return;
   const Rect& lanes = viewer.screen().lanes;
@@ -187,8 +186,9 @@ void LanesView::PaintGap(Painter& painter, const Viewer& viewer,
     const Row& row = viewer.layout().rows()[visible.row];
     if (row.kind == RowKind::kHeader) continue;
     const LaneFacts& others = model.lanes()[row.lane]->facts;
-    const bool same_gpu = others.session == facts.session &&
-                          (others.lane.gpu_index == facts.lane.gpu_index || others.lane.gpu_index < 0);
+    const bool same_gpu =
+        others.session == facts.session &&
+        (others.lane.gpu_index == facts.lane.gpu_index || others.lane.gpu_index < 0);
     if (!same_gpu) continue;
     top = std::min(top, visible.y);
     bottom = std::max(bottom, visible.y + row.height);
@@ -199,7 +199,8 @@ void LanesView::PaintGap(Painter& painter, const Viewer& viewer,
   const double x1 = lanes.x + std::min(to, lanes.width);
   painter.Fill({x0, top, x1 - x0, bottom - top}, Faded(theme.warning, 0.07));
   if (from >= 0) painter.DashedVertical(std::floor(x0), top, bottom, Faded(theme.warning, 0.8));
-  if (to <= lanes.width) painter.DashedVertical(std::floor(x1) - 1, top, bottom, Faded(theme.warning, 0.8));
+  if (to <= lanes.width)
+    painter.DashedVertical(std::floor(x1) - 1, top, bottom, Faded(theme.warning, 0.8));
   painter.Text(painter.fonts().number, x0 + 8, bottom - 20, 16, theme.warning,
                absl::StrCat("↔ ", ExactTime(gap->length()), " idle"), x1 - x0 - 16);
 }
@@ -216,8 +217,11 @@ void LanesView::PaintMarks(Painter& painter, const Viewer& viewer,
       const LaneModel& lane = *model.lanes()[row.lane];
       if (lane.rows.DepthOf(ref.event) != row.depth) continue;
       const SpanBox box = SpanBoxOf(row);
-      double x0 = std::floor(lanes.x + std::max(PixelOf(window, lanes.width, lane.events.start_ns(ref.event)), -8.0));
-      double x1 = std::ceil(lanes.x + std::min(PixelOf(window, lanes.width, lane.events.end_ns(ref.event)), lanes.width + 8));
+      double x0 = std::floor(
+          lanes.x + std::max(PixelOf(window, lanes.width, lane.events.start_ns(ref.event)), -8.0));
+      double x1 =
+          std::ceil(lanes.x + std::min(PixelOf(window, lanes.width, lane.events.end_ns(ref.event)),
+                                       lanes.width + 8));
       if (x1 - x0 < 5) {  // a span narrower than its own outline
         x0 -= 2;
         x1 = x0 + 5;
@@ -233,7 +237,8 @@ void LanesView::PaintMarks(Painter& painter, const Viewer& viewer,
   painter.Fill(box, Faded(theme.accent, 0.10));
   painter.VerticalLine(box.x, box.y, box.bottom(), theme.accent);
   painter.VerticalLine(box.right() - 1, box.y, box.bottom(), theme.accent);
-  const int64_t span = TimeAt(window, lanes.width, band->to) - TimeAt(window, lanes.width, band->from);
+  const int64_t span =
+      TimeAt(window, lanes.width, band->to) - TimeAt(window, lanes.width, band->from);
   painter.Text(painter.fonts().number, box.x + 6, lanes.y + 4, 16, theme.accent, ExactTime(span),
                box.width - 12);
 }

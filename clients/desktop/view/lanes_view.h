@@ -1,8 +1,8 @@
 // The lanes: labels on the left, pixels of time on the right.
 //
 // What is drawn, from below: row backgrounds and the grid; the atlas (one texture: a draw call for
-// the leaf indicators, one for density); borders and names of spans wide enough to have them; search
-// hits, selection, hover; the largest gap; the range being marked. UI thread only.
+// the leaf indicators, one for density); borders and names of spans wide enough to have them;
+// search hits, selection, hover; the largest gap; the range being marked. UI thread only.
 #pragma once
 
 #include <cstdint>

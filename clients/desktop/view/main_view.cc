@@ -20,8 +20,8 @@ void MainView::NoteFrame(double milliseconds) {
   frame_ms_ = frame_ms_ == 0 ? milliseconds : frame_ms_ * 0.9 + milliseconds * 0.1;
 }
 
-void MainView::Paint(Viewer& viewer, const TimelineFeed& feed, const Input& input) {
-  const TimelineModel& model = feed.model();
+void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
+  const TimelineModel& model = loaded.model;
   lanes_.Prepare(viewer, model, theme_);
   texture_.Upload(lanes_.atlas());
 
@@ -32,9 +32,9 @@ void MainView::Paint(Viewer& viewer, const TimelineFeed& feed, const Input& inpu
   PaintLegend(below, viewer, model);
   PaintOverview(below, viewer, model);
   PaintDetails(below, viewer, model);
-  PaintTopBar(below, viewer, feed);
-  PaintStatusBar(below, viewer, feed, frame_ms_);
-  PaintScene(below, viewer, feed, server_);
+  PaintTopBar(below, viewer, loaded);
+  PaintStatusBar(below, viewer, loaded, frame_ms_);
+  PaintScene(below, viewer, loaded, server_);
   PaintSearch(below, viewer);
 
   Painter above(*ImGui::GetForegroundDrawList(), theme_, context_.fonts());
@@ -49,15 +49,16 @@ void MainView::PaintSearch(Painter& painter, Viewer& viewer) {
   const bool bad = !viewer.search().error().empty();
   const double ring_x = box.x + 15;
   const double ring_y = box.y + 11;
-  painter.list().AddCircle({static_cast<float>(ring_x), static_cast<float>(ring_y)}, 4, theme_.muted, 16, 1.25F);
+  painter.list().AddCircle({static_cast<float>(ring_x), static_cast<float>(ring_y)}, 4,
+                           theme_.muted, 16, 1.25F);
   painter.list().AddLine({static_cast<float>(ring_x + 3), static_cast<float>(ring_y + 3)},
-                         {static_cast<float>(ring_x + 6), static_cast<float>(ring_y + 6)}, theme_.muted, 1.25F);
+                         {static_cast<float>(ring_x + 6), static_cast<float>(ring_y + 6)},
+                         theme_.muted, 1.25F);
   const auto pos = ImVec2(static_cast<float>(box.x + 26), static_cast<float>(box.y));
   ImGui::SetNextWindowPos(pos);
   ImGui::SetNextWindowSize({static_cast<float>(kSearchWidth - 100), 24});
   constexpr ImGuiWindowFlags kBare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
-                                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                                     ImGuiWindowFlags_NoNav;
+                                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
   ImGui::Begin("search", nullptr, kBare);
   ImGui::PushFont(context_.fonts().body.font);
@@ -77,11 +78,16 @@ void MainView::PaintSearch(Painter& painter, Viewer& viewer) {
   viewer.search().SetPattern(search_text_);
   painter.Frame(box, bad ? theme_.error : typing ? theme_.accent : theme_.line, kRadius);
   if (search_text_.empty() && !typing) {
-    painter.Text(painter.fonts().body, box.x + 30, box.y, box.height, theme_.faint, "Search names (regex)");
-    painter.TextRight(painter.fonts().number, box.right() - 12, box.y, box.height, theme_.faint, "/");
+    painter.Text(painter.fonts().body, box.x + 30, box.y, box.height, theme_.faint,
+                 "Search names (regex)");
+    painter.TextRight(painter.fonts().number, box.right() - 12, box.y, box.height, theme_.faint,
+                      "/");
   } else if (viewer.search().active()) {
-    const std::string count = bad ? "not a regex" : absl::StrCat(GroupedCount(viewer.search().matching_names()), " names");
-    painter.TextRight(painter.fonts().small, box.right() - 10, box.y, box.height, bad ? theme_.error : theme_.muted, count);
+    const std::string count =
+        bad ? "not a regex"
+            : absl::StrCat(GroupedCount(viewer.search().matching_names()), " names");
+    painter.TextRight(painter.fonts().small, box.right() - 10, box.y, box.height,
+                      bad ? theme_.error : theme_.muted, count);
   }
 }
 

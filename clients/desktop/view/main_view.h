@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/render/atlas_texture.h"
 #include "clients/desktop/view/lanes_view.h"
@@ -16,7 +15,7 @@ class MainView {
   MainView(UiContext& context, ThemeName theme, std::string server);
 
   // Paints between the context's BeginFrame and EndFrame.
-  void Paint(Viewer& viewer, const TimelineFeed& feed, const Input& input);
+  void Paint(Viewer& viewer, const Loaded& loaded, const Input& input);
 
   const Theme& theme() const { return theme_; }
   // Shown in the status bar: a running mean.

@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::string_view kEllipsis = "…";
 
-ImVec2 At(double x, double y) {
-  return {static_cast<float>(x), static_cast<float>(y)};
-}
+ImVec2 At(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
 
 float Measure(const Face& face, std::string_view text) {
   if (text.empty()) return 0;
@@ -26,7 +24,8 @@ size_t FittingBytes(const Face& face, std::string_view text, float width) {
   const char* rest = text.data();
   face.font->CalcTextSizeA(face.size, width, 0, text.data(), text.data() + text.size(), &rest);
   size_t kept = static_cast<size_t>(rest - text.data());
-  while (kept > 0 && kept < text.size() && (static_cast<unsigned char>(text[kept]) & 0xC0) == 0x80) {
+  while (kept > 0 && kept < text.size() &&
+         (static_cast<unsigned char>(text[kept]) & 0xC0) == 0x80) {
     --kept;
   }
   return kept;
@@ -110,7 +109,8 @@ std::vector<std::string_view> Painter::Wrap(const Face& face, std::string_view t
     size_t bytes = std::max<size_t>(FittingBytes(face, text, static_cast<float>(width)), 1);
     if (bytes < text.size()) {
       const size_t separator = text.substr(0, bytes).find_last_of(" _,:<>(");
-      if (separator != std::string_view::npos && bytes - separator <= kLookBack) bytes = separator + 1;
+      if (separator != std::string_view::npos && bytes - separator <= kLookBack)
+        bytes = separator + 1;
     }
     lines.push_back(text.substr(0, bytes));
     text.remove_prefix(bytes);
@@ -118,16 +118,12 @@ std::vector<std::string_view> Painter::Wrap(const Face& face, std::string_view t
   return lines;
 }
 
-double Painter::Width(const Face& face, std::string_view text) {
-  return Measure(face, text);
-}
+double Painter::Width(const Face& face, std::string_view text) { return Measure(face, text); }
 
 void Painter::Clip(const Rect& rect) {
   list_.PushClipRect(At(rect.x, rect.y), At(rect.right(), rect.bottom()), true);
 }
 
-void Painter::Unclip() {
-  list_.PopClipRect();
-}
+void Painter::Unclip() { list_.PopClipRect(); }
 
 }  // namespace nanolane::desktop

@@ -43,8 +43,8 @@ class Painter {
                    std::string_view text);
   double TextCentered(const Face& face, double center, double y, double height, Rgba color,
                       std::string_view text);
-  // `text` cut into lines of at most `width`; after a separator where one is near the end of a line,
-  // for names have no spaces.
+  // `text` cut into lines of at most `width`; after a separator where one is near the end of a
+  // line, for names have no spaces.
   static std::vector<std::string_view> Wrap(const Face& face, std::string_view text, double width);
   static double Width(const Face& face, std::string_view text);
 

@@ -2,7 +2,6 @@
 // timeline, the list of keys. UI thread only.
 #pragma once
 
-#include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/view/painter.h"
 
@@ -16,7 +15,7 @@ void PaintHoverCard(Painter& painter, const Viewer& viewer, const TimelineModel&
 void PaintDetails(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 
 // Why there is no timeline, and what to do about it. Over the lanes.
-void PaintScene(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
+void PaintScene(Painter& painter, const Viewer& viewer, const Loaded& loaded,
                 std::string_view server);
 
 void PaintKeys(Painter& painter, const ScreenLayout& screen);

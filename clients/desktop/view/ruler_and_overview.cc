@@ -24,16 +24,16 @@ void PaintOverview(Painter& painter, const Viewer& viewer, const TimelineModel& 
   const Rect& strip = viewer.screen().overview;
   painter.HorizontalLine(strip.x, strip.right(), strip.bottom() - 1, theme.line);
   if (model.sessions().empty()) return;
-  painter.Text(painter.fonts().small, kLabelX, strip.y + 6, 18, theme.muted, "High-resolution data");
-  const std::string length =
-      base::FormatDuration(ClampToInt64(SpanOf(viewer.overview())));
+  painter.Text(painter.fonts().small, kLabelX, strip.y + 6, 18, theme.muted,
+               "High-resolution data");
+  const std::string length = base::FormatDuration(ClampToInt64(SpanOf(viewer.overview())));
   painter.Text(painter.fonts().small, kLabelX, strip.y + 22, 18, theme.faint, length);
 
   const Rect plot = OverviewPlot(viewer.screen());
-  const double from = std::clamp(PixelOf(viewer.overview(), plot.width, viewer.viewport().shown().start_ns),
-                                 0.0, plot.width);
-  const double to = std::clamp(PixelOf(viewer.overview(), plot.width, viewer.viewport().shown().end_ns),
-                               0.0, plot.width);
+  const double from = std::clamp(
+      PixelOf(viewer.overview(), plot.width, viewer.viewport().shown().start_ns), 0.0, plot.width);
+  const double to = std::clamp(
+      PixelOf(viewer.overview(), plot.width, viewer.viewport().shown().end_ns), 0.0, plot.width);
   const bool everything = from <= 0 && to >= plot.width;
   if (everything || to <= from) return;
   // A window far narrower than a pixel still shows where it is.
@@ -51,9 +51,11 @@ void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& mod
   painter.Fill(ruler, theme.background);
   painter.HorizontalLine(ruler.x, ruler.right(), ruler.bottom() - 1, theme.line);
   if (model.sessions().empty()) return;
-  painter.Text(painter.fonts().small, kLabelX, ruler.y, ruler.height, theme.faint, "since the start");
+  painter.Text(painter.fonts().small, kLabelX, ruler.y, ruler.height, theme.faint,
+               "since the start");
   painter.Clip({lanes.x, ruler.y, lanes.width, ruler.height + lanes.height});
-  const auto ticks = RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap, model.origin_ns());
+  const auto ticks =
+      RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap, model.origin_ns());
   for (const RulerTick& tick : ticks) {
     const double x = std::floor(lanes.x + tick.x);
     painter.VerticalLine(x, ruler.bottom() - 8, ruler.bottom(), theme.line);

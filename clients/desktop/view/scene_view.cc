@@ -13,7 +13,7 @@ namespace {
 struct Message {
   std::string title;
   std::string text;
-  std::string hint;     // a command or a key, monospaced; may be empty
+  std::string hint;  // a command or a key, monospaced; may be empty
   bool failed = false;
 };
 
@@ -28,38 +28,36 @@ Message NothingInWindow(const Viewer& viewer, const TimelineModel& model) {
           absl::StrCat("No events from ", Since(model, window.start_ns), " to ",
                        Since(model, window.end_ns), "; the session runs from ",
                        Since(model, extent.start_ns), " to ", Since(model, extent.end_ns), "."),
-          "F  shows everything",
-          false};
+          "F  shows everything", false};
 }
 
-Message MessageOf(const Viewer& viewer, const TimelineFeed& feed, std::string_view server) {
+Message MessageOf(const Viewer& viewer, const Loaded& loaded, std::string_view server) {
   switch (viewer.scene()) {
     case Scene::kConnecting:
-      return {"Connecting", absl::StrCat("Asking ", std::string(server), " for its sessions."), "", false};
+      return {"Connecting", absl::StrCat("Asking ", std::string(server), " for its sessions."), "",
+              false};
     case Scene::kNoServer:
       return {"No server at " + std::string(server),
-              "This window opens by itself as soon as one is there. To start one:", "nanolane up", false};
+              "This window opens by itself as soon as one is there. To start one:", "nanolane up",
+              false};
     case Scene::kNoSession:
-      return {"No session yet", std::string(feed.last_failure().message()),
+      return {"No session yet", std::string(loaded.failure.message()),
               "nanolane import trace.json.gz", false};
     case Scene::kFailed:
-      return {"The timeline could not be opened", std::string(feed.last_failure().message()), "", true};
-    case Scene::kEmpty:
-      return {"An empty session", "Nothing was recorded in it.", "", false};
-    case Scene::kNoEvents:
-      return NothingInWindow(viewer, feed.model());
-    case Scene::kTimeline:
-      break;
+      return {"The timeline could not be opened", std::string(loaded.failure.message()), "", true};
+    case Scene::kEmpty: return {"An empty session", "Nothing was recorded in it.", "", false};
+    case Scene::kNoEvents: return NothingInWindow(viewer, loaded.model);
+    case Scene::kTimeline: break;
   }
   return {};
 }
 
 }  // namespace
 
-void PaintScene(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
+void PaintScene(Painter& painter, const Viewer& viewer, const Loaded& loaded,
                 std::string_view server) {
   if (viewer.scene() == Scene::kTimeline) return;
-  const Message message = MessageOf(viewer, feed, server);
+  const Message message = MessageOf(viewer, loaded, server);
   const Theme& theme = painter.theme();
   const Fonts& fonts = painter.fonts();
   const Rect& lanes = viewer.screen().lanes;
@@ -73,7 +71,8 @@ void PaintScene(Painter& painter, const Viewer& viewer, const TimelineFeed& feed
     const double width = std::min(room, Painter::Width(fonts.body, message.text) + 64);
     PaintCard(painter, {std::floor(center - width / 2), y - 20, width, 124});
   }
-  painter.TextCentered(fonts.title, center, y, 28, message.failed ? theme.error : theme.text, message.title);
+  painter.TextCentered(fonts.title, center, y, 28, message.failed ? theme.error : theme.text,
+                       message.title);
   y += 36;
   painter.TextCentered(fonts.body, center, y, 20, theme.muted, message.text);
   y += 32;

@@ -57,21 +57,21 @@ void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
 
 }  // namespace
 
-void PaintStatusBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed,
-                    double frame_ms) {
+void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded, double frame_ms) {
   const Theme& theme = painter.theme();
   const Rect& bar = viewer.screen().status;
   painter.Fill(bar, theme.raised);
   painter.HorizontalLine(bar.x, bar.right(), bar.y, theme.line);
   StatusLine line(painter, bar);
-  if (feed.model().sessions().empty()) {
+  if (loaded.model.sessions().empty()) {
     line.Say("not connected", theme.muted);
   } else {
-    SayEvents(line, theme, feed.model());
+    SayEvents(line, theme, loaded.model);
     SayView(line, theme, viewer);
   }
   double right = bar.right() - 14;
-  right -= painter.TextRight(painter.fonts().small, right, bar.y, bar.height, theme.muted, "? keys");
+  right -=
+      painter.TextRight(painter.fonts().small, right, bar.y, bar.height, theme.muted, "? keys");
   painter.TextRight(painter.fonts().small, right - kGap, bar.y, bar.height, theme.faint,
                     absl::StrFormat("%.1f ms/frame", frame_ms));
 }

@@ -81,9 +81,7 @@ RowStyle Theme::row_style() const {
   return style;
 }
 
-const Theme& ThemeOf(ThemeName name) {
-  return name == ThemeName::kDark ? kDark : kLight;
-}
+const Theme& ThemeOf(ThemeName name) { return name == ThemeName::kDark ? kDark : kLight; }
 
 Rgba Faded(Rgba color, double alpha) {
   const auto own = static_cast<double>(color >> kAlphaShift);

@@ -1,5 +1,5 @@
-// The one theme: every colour that the viewer draws, dark and light. Tokens, not places: a view asks
-// for `muted`, never for a hexadecimal number.
+// The one theme: every colour that the viewer draws, dark and light. Tokens, not places: a view
+// asks for `muted`, never for a hexadecimal number.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ struct Theme {
   Rgba text = 0;
   Rgba muted = 0;
   Rgba faint = 0;
-  Rgba accent = 0;        // leaf indicator, live, primary action
-  Rgba warning = 0;       // gaps, losses
+  Rgba accent = 0;   // leaf indicator, live, primary action
+  Rgba warning = 0;  // gaps, losses
   Rgba error = 0;
-  Rgba on_span = 0;       // names on filled spans
-  Rgba span_edge = 0;     // borders between spans
+  Rgba on_span = 0;    // names on filled spans
+  Rgba span_edge = 0;  // borders between spans
   Rgba shadow = 0;
   std::array<Rgba, trace::kCategoryCount> category{};
   Rgba python = 0;  // languages of frames

@@ -49,7 +49,8 @@ Chip TimeChip(const SessionFacts& session) {
     const int64_t unix_ns = ClampToInt64(static_cast<Wide>(time_ns) + session.unix_offset_ns);
     return absl::FormatTime("%H:%M:%S", absl::FromUnixNanos(unix_ns), absl::LocalTimeZone());
   };
-  const int64_t unix_ns = ClampToInt64(static_cast<Wide>(session.start_ns) + session.unix_offset_ns);
+  const int64_t unix_ns =
+      ClampToInt64(static_cast<Wide>(session.start_ns) + session.unix_offset_ns);
   const std::string day =
       absl::FormatTime("%e %b %Y", absl::FromUnixNanos(unix_ns), absl::LocalTimeZone());
   const std::string from = clock(session.start_ns);
@@ -116,7 +117,7 @@ void PaintState(Painter& painter, double x, double y, const TimelineModel& model
 
 }  // namespace
 
-void PaintTopBar(Painter& painter, const Viewer& viewer, const TimelineFeed& feed) {
+void PaintTopBar(Painter& painter, const Viewer& viewer, const Loaded& loaded) {
   const Theme& theme = painter.theme();
   const Rect& bar = viewer.screen().top_bar;
   painter.Fill(bar, theme.panel);
@@ -128,8 +129,8 @@ void PaintTopBar(Painter& painter, const Viewer& viewer, const TimelineFeed& fee
   const double y = bar.y + (bar.height - kChipHeight) / 2;
   const double right = bar.right() - kSearchWidth - 28;
   painter.Clip({bar.x, bar.y, right - bar.x, bar.height});
-  for (const Chip& chip : ChipsOf(feed.model())) x = PaintChip(painter, x, y, chip) + kChipGap;
-  PaintState(painter, x, y, feed.model());
+  for (const Chip& chip : ChipsOf(loaded.model)) x = PaintChip(painter, x, y, chip) + kChipGap;
+  PaintState(painter, x, y, loaded.model);
   painter.Unclip();
 }
 

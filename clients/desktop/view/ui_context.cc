@@ -104,12 +104,8 @@ void UiContext::EndFrame(Rgba background) {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-bool UiContext::wants_keyboard() const {
-  return ImGui::GetIO().WantTextInput;
-}
+bool UiContext::wants_keyboard() const { return ImGui::GetIO().WantTextInput; }
 
-bool UiContext::wants_mouse() const {
-  return ImGui::GetIO().WantCaptureMouse;
-}
+bool UiContext::wants_mouse() const { return ImGui::GetIO().WantCaptureMouse; }
 
 }  // namespace nanolane::desktop

@@ -1,0 +1,238 @@
+#include "clients/desktop/model/timeline_loader.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "clients/desktop/model/timeline_feed.h"
+#include "clients/desktop/testing/fake_query_service.h"
+#include "libs/base/clock.h"
+
+namespace nanolane::desktop {
+namespace {
+
+// Lets one thread wait for another.
+class Signal {
+ public:
+  void Set() {
+    base::MutexLock lock(mutex_);
+    set_ = true;
+    condition_.NotifyAll();
+  }
+  void Wait() {
+    base::MutexLock lock(mutex_);
+    condition_.Wait(mutex_, [this] { return set_; });
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar condition_;
+  bool set_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Takes everything; returns what the stream ended with.
+absl::Status Drain(TimelineLoader& loader, TimelineModel& model) {
+  absl::Status end = absl::InternalError("no end");
+  while (std::optional<LoaderMessage> message = loader.Wait()) {
+    if (const auto* ended = std::get_if<StreamEnded>(&*message)) end = ended->status;
+    model.Apply(std::move(*message));
+  }
+  return end;
+}
+
+}  // namespace
+
+TEST_CASE("the newest session arrives whole") {
+  FakeQueryService service;
+  const SessionBuilder newest = SmallSession();
+  service.Serve(newest, 10);
+  service.Serve(LargeSession(2, 100));
+  TimelineLoader loader(service.channel(), {.server = service.address()});
+  TimelineModel model;
+  CHECK(Drain(loader, model).ok());
+  CHECK(model.received_events() == newest.events());
+  CHECK(model.sessions().front().id == std::string(32, 'a'));
+  CHECK(model.phase() == TimelineModel::Phase::kComplete);
+}
+
+TEST_CASE("a session is found by the first digits of its id") {
+  FakeQueryService service;
+  service.Serve(SmallSession());
+  service.Serve(LargeSession(2, 100));
+  TimelineLoader loader(service.channel(), {.server = service.address(), .session = "bbb"});
+  TimelineModel model;
+  CHECK(Drain(loader, model).ok());
+  CHECK(model.sessions().front().id == std::string(32, 'b'));
+}
+
+TEST_CASE("a range is asked for in session time") {
+  FakeQueryService service;
+  service.Serve(SmallSession());
+  TimelineLoader loader(service.channel(),
+                        {.server = service.address(), .range = base::TimeRange{1'000, 2'000}});
+  TimelineModel model;
+  CHECK(Drain(loader, model).ok());
+  CHECK(service.last_request().window().start_ns() == 1'000'001'000);
+  CHECK(service.last_request().window().end_ns() == 1'000'002'000);
+}
+
+TEST_CASE("without sessions the message says what to do") {
+  FakeQueryService service;
+  TimelineLoader loader(service.channel(), {.server = service.address()});
+  TimelineModel model;
+  const absl::Status end = Drain(loader, model);
+  CHECK(absl::IsNotFound(end));
+  CHECK(std::string(end.message()).find("nanolane import") != std::string::npos);
+}
+
+TEST_CASE("an unknown session is named in the message") {
+  FakeQueryService service;
+  service.Serve(SmallSession());
+  TimelineLoader loader(service.channel(), {.server = service.address(), .session = "0123"});
+  TimelineModel model;
+  const absl::Status end = Drain(loader, model);
+  CHECK(absl::IsNotFound(end));
+  CHECK(std::string(end.message()).find("0123") != std::string::npos);
+}
+
+TEST_CASE("without a server the message names the address") {
+  FakeQueryService service;
+  const std::string address = service.address();
+  service.Stop();
+  TimelineLoader loader(service.channel(), {.server = address});
+  TimelineModel model;
+  const absl::Status end = Drain(loader, model);
+  CHECK(absl::IsUnavailable(end));
+  CHECK(std::string(end.message()).find(address) != std::string::npos);
+}
+
+TEST_CASE("an error in the middle keeps what came before it") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  service.set_before_message([](size_t index) {
+    return index < 5 ? grpc::Status::OK
+                     : grpc::Status(grpc::StatusCode::DATA_LOSS, "block 12 is corrupt");
+  });
+  TimelineLoader loader(service.channel(), {.server = service.address()});
+  TimelineModel model;
+  const absl::Status end = Drain(loader, model);
+  CHECK(absl::IsDataLoss(end));
+  CHECK(std::string(end.message()).find("block 12 is corrupt") != std::string::npos);
+  CHECK(model.received_events() == 30);
+}
+
+TEST_CASE("a stream that stops before its end is not complete") {
+  FakeQueryService service;
+  SessionBuilder builder = SmallSession();
+  service.Serve(builder, 1'000);
+  const size_t messages = builder.Messages(1'000).size();
+  service.set_before_message([messages](size_t index) {
+    return index + 1 < messages ? grpc::Status::OK
+                                : grpc::Status(grpc::StatusCode::ABORTED, "shutting down");
+  });
+  TimelineLoader loader(service.channel(), {.server = service.address()});
+  TimelineModel model;
+  CHECK_FALSE(Drain(loader, model).ok());
+  CHECK(model.phase() == TimelineModel::Phase::kFailed);
+}
+
+TEST_CASE("the first events are there before the last ones are sent") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  Signal seen;
+  service.set_before_message([&seen](size_t index) {
+    if (index == 4) seen.Wait();  // nothing more until the reader has the first blocks
+    return grpc::Status::OK;
+  });
+  TimelineLoader loader(service.channel(), {.server = service.address()});
+  TimelineModel model;
+  while (model.received_events() < 20) {
+    std::optional<LoaderMessage> message = loader.Wait();
+    REQUIRE(message.has_value());
+    model.Apply(std::move(*message));
+  }
+  CHECK(model.phase() == TimelineModel::Phase::kLoading);
+  seen.Set();
+  CHECK(Drain(loader, model).ok());
+}
+
+TEST_CASE("destroying the loader cancels a stream that is stuck") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  Signal stuck;
+  Signal release;
+  service.set_before_message([&](size_t index) {
+    if (index == 4) {
+      stuck.Set();
+      release.Wait();
+    }
+    return grpc::Status::OK;
+  });
+  {
+    TimelineLoader loader(service.channel(), {.server = service.address()});
+    stuck.Wait();
+  }
+  release.Set();
+  service.Stop();  // waits for the handler
+  CHECK(service.cancelled_streams() == 1);
+}
+
+TEST_CASE("a viewer that takes nothing stops the stream, not its own memory") {
+  FakeQueryService service;
+  // Blocks that do not compress well enough to fit into the transport's buffers all at once.
+  service.Serve(LargeSession(4, 400'000), 1'024);
+  const size_t messages = LargeSession(4, 400'000).Messages(1'024).size();
+  REQUIRE(messages > TimelineLoader::kQueuedMessages * 4);
+  Signal filled;
+  std::atomic<size_t> posted = 0;
+  auto loader = std::make_unique<TimelineLoader>(
+      service.channel(), LoaderOptions{.server = service.address(), .on_message = [&] {
+                                         if (++posted == TimelineLoader::kQueuedMessages)
+                                           filled.Set();
+                                       }});
+  filled.Wait();
+  CHECK(posted == TimelineLoader::kQueuedMessages);
+  TimelineModel model;
+  CHECK(Drain(*loader, model).ok());
+  CHECK(model.received_events() == 400'000);
+}
+
+TEST_CASE("the feed tries again until there is a server") {
+  FakeQueryService gone;
+  gone.Stop();
+  FakeQueryService service;
+  service.Serve(SmallSession());
+  base::FakeClock clock(1);
+  int channels = 0;
+  Signal posted;
+  TimelineFeed feed(
+      [&] { return channels++ == 0 ? OpenChannel(gone.address()) : service.channel(); },
+      {.server = service.address(), .on_message = [&] { posted.Set(); }}, clock);
+  posted.Wait();
+  CHECK(feed.Pump(1));
+  CHECK(absl::IsUnavailable(feed.last_failure()));
+  CHECK(feed.waiting_to_retry());
+  CHECK_FALSE(feed.Pump(1));
+  CHECK(channels == 1);
+  clock.Advance(TimelineFeed::kRetryNs);
+  feed.Pump(1);
+  CHECK(channels == 2);
+  feed.PumpToEnd();
+  CHECK(feed.model().phase() == TimelineModel::Phase::kComplete);
+  CHECK(feed.last_failure().ok());
+}
+
+TEST_CASE("a pump stays within its time but always does something") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  base::FakeClock clock(1);
+  TimelineFeed feed([&] { return service.channel(); }, {.server = service.address()}, clock);
+  // The clock stands still, so a budget of nothing is one message a pump.
+  size_t pumps = 0;
+  while (feed.model().phase() != TimelineModel::Phase::kComplete) {
+    if (feed.Pump(0)) ++pumps;
+  }
+  CHECK(pumps >= SmallSession().events() / 10);
+}
+
+}  // namespace nanolane::desktop
