@@ -89,7 +89,7 @@ class DisjointRow {
   size_t MemoryBytes() const;
 
  private:
-  static constexpr uint64_t kWalkSpans = 4;  // up to so many per time, a walk is faster
+  static constexpr uint64_t kWalkSpans = 1;  // up to so many per time, a walk is faster
   static constexpr size_t kMostUnpacked = size_t{4} * RowChunk::kSpans;
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
