@@ -38,6 +38,7 @@ struct Samples {
 
   void Add(double value) { values.push_back(value); }
   double Median() const { return At(0.5); }
+  double Quantile(double share) const { return At(share); }
   double Lowest() const { return At(0); }
   double Highest() const { return At(1); }
 

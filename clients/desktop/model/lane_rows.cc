@@ -103,6 +103,17 @@ size_t LaneRows::Count(const timeline::Window& window) const {
   return count;
 }
 
+size_t LaneRows::MemoryBytes() const {
+  size_t bytes = spans_.MemoryBytes() + held_.MemoryBytes() + reserved_.MemoryBytes() +
+                 nesting_.MemoryBytes() + start_ns_.capacity() * sizeof(int64_t) +
+                 duration_ns_.capacity() * sizeof(int64_t) +
+                 category_.capacity() * sizeof(trace::Category) + name_.capacity() * sizeof(NameId);
+  for (const NestedRow& row : rows_) {
+    bytes += row.spans.MemoryBytes() + row.events.capacity() * sizeof(uint32_t);
+  }
+  return bytes;
+}
+
 std::optional<MemoryLevel> LaneRows::LevelAt(int64_t time_ns) const {
   const std::optional<int64_t> held = held_.LevelAt(time_ns);
   if (!held.has_value()) return std::nullopt;

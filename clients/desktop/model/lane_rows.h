@@ -60,6 +60,8 @@ class LaneRows {
   int64_t highest_level() const;
 
   bool empty() const { return size_ == 0; }
+  // Heap bytes held.
+  size_t MemoryBytes() const;
 
  private:
   // One row of nested ranges: its spans, and their numbers in the lane.

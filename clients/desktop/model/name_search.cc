@@ -19,7 +19,7 @@ void NameSearch::SetPattern(const std::string& pattern) {
   regex_.reset();
   matches_.clear();
   count_ = 0;
-  ++version_;
+  ++pattern_version_;
   if (pattern.empty()) return;
   re2::RE2::Options options(re2::RE2::Quiet);
   options.set_case_sensitive(false);
@@ -32,7 +32,6 @@ void NameSearch::SetPattern(const std::string& pattern) {
 
 void NameSearch::Update(const NameTable& names) {
   if (regex_ == nullptr || matches_.size() == names.size()) return;
-  ++version_;
   for (size_t name = matches_.size(); name < names.size(); ++name) {
     const bool hit = re2::RE2::PartialMatch(names.Full(static_cast<NameId>(name)), *regex_);
     matches_.push_back(hit && name != 0);

@@ -31,7 +31,8 @@ class NameSearch {
   const std::string& pattern() const { return pattern_; }
   bool Matches(NameId name) const { return name < matches_.size() && matches_[name]; }
   size_t matching_names() const { return count_; }
-  uint64_t version() const { return version_; }
+  // Raised by every change of the pattern.
+  uint64_t pattern_version() const { return pattern_version_; }
 
  private:
   std::unique_ptr<re2::RE2> regex_;
@@ -39,7 +40,7 @@ class NameSearch {
   std::string error_;
   std::vector<bool> matches_;  // by name
   size_t count_ = 0;
-  uint64_t version_ = 0;
+  uint64_t pattern_version_ = 0;
 };
 
 }  // namespace nanolane::desktop

@@ -30,6 +30,8 @@ struct LaneModel {
   LaneRows rows;
   uint64_t version = 0;
   uint32_t categories = 0;  // bit i: there are events of category i
+
+  size_t MemoryBytes() const { return events.MemoryBytes() + rows.MemoryBytes(); }
 };
 
 class TimelineModel {

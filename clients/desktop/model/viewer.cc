@@ -21,10 +21,22 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   layout_.Update(model);
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
   search_.Update(model.names());
+  hits_due_ = !hits_.Work(model, search_, kStatEventsPerFrame);
   UpdateHover(model, input);
-  // While the window glides its figures would be those of a moment.
-  if (!viewport_.gliding()) stats_.Work(model, QuestionOf(model), kStatEventsPerFrame);
+  UpdateFigures(model, now_ns);
   scene_ = SceneOf(loaded);
+}
+
+void Viewer::UpdateFigures(const TimelineModel& model, int64_t now_ns) {
+  const timeline::Window& window = viewport_.target();
+  const bool moved = window.start_ns != still_.start_ns || window.end_ns != still_.end_ns;
+  if (moved || viewport_.gliding()) {
+    still_ = window;
+    still_since_ns_ = now_ns;
+  }
+  // While the window moves its figures would be those of a moment.
+  figures_due_ = now_ns - still_since_ns_ < kFiguresDelayNs ||
+                 !stats_.Work(model, QuestionOf(model), kStatEventsPerFrame);
 }
 
 void Viewer::Settle(const TimelineModel& model) {
@@ -67,6 +79,7 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
       layout_.ToggleGroup(group);
     }
   }
+  if (wishes.next_hit || wishes.previous_hit) StepHits(model, wishes.previous_hit);
   if (!wishes.fit) return;
   if (selection_.has_value()) {
     const EventStore& events = model.lanes()[selection_->lane]->events;
@@ -75,6 +88,22 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
   } else {
     viewport_.Jump(UsefulWindow(model));
   }
+}
+
+void Viewer::StepHits(const TimelineModel& model, bool backwards) {
+  const std::optional<EventRef> hit =
+      hits_.Next(model, selection_, viewport_.target().start_ns, backwards);
+  if (!hit.has_value()) return;
+  Select(model, hit);
+  const EventStore& events = model.lanes()[hit->lane]->events;
+  const Window& window = viewport_.target();
+  const Wide start = events.start_ns(hit->event);
+  const Wide end = events.end_ns(hit->event);
+  // The zoom stays as it is, unless the hit is wider than the window.
+  if (start >= window.start_ns && end <= window.end_ns) return;
+  const Wide span = std::max<Wide>(SpanOf(window), (end - start) * 2);
+  const Wide left = (start + end) / 2 - span / 2;
+  viewport_.Jump({ClampToInt64(left), ClampToInt64(left + span)});
 }
 
 void Viewer::Click(const TimelineModel& model, const Point& at) {

@@ -14,6 +14,7 @@
 #include "clients/desktop/model/navigator.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/screen_layout.h"
+#include "clients/desktop/model/search_hits.h"
 #include "clients/desktop/model/view_stats.h"
 #include "clients/desktop/model/viewport.h"
 #include "libs/base/time_text.h"
@@ -51,7 +52,9 @@ struct ViewerOptions {
 
 class Viewer {
  public:
-  static constexpr size_t kStatEventsPerFrame = 400'000;
+  static constexpr size_t kStatEventsPerFrame = 100'000;
+  // How long the window must stand still before its figures are worked out.
+  static constexpr int64_t kFiguresDelayNs = 120'000'000;
   static constexpr double kPickSlop = 4;       // pixels around the cursor that still hit a span
   static constexpr double kClickMargin = 0.5;  // of the span, at each side, when a click zooms
 
@@ -79,10 +82,13 @@ class Viewer {
   bool keys_shown() const { return keys_shown_; }
   bool wants_search_focus() const { return wants_search_focus_; }
   // Whether the next frame looks different without new input: keep drawing.
-  bool moving() const { return viewport_.gliding() || navigator_.dragging() || stats_.working(); }
+  bool moving() const {
+    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_;
+  }
 
   NameSearch& search() { return search_; }
   const NameSearch& search() const { return search_; }
+  const SearchHits& hits() const { return hits_; }
   void Select(const TimelineModel& model, const std::optional<EventRef>& event);
   // Selects the longest event of the busiest op in the window, for a picture that shows details.
   void SelectTypical(const TimelineModel& model);
@@ -91,10 +97,12 @@ class Viewer {
  private:
   void UpdateWindow(const TimelineModel& model);
   void CarryOut(const TimelineModel& model, const Wishes& wishes);
+  void StepHits(const TimelineModel& model, bool backwards);
   void Click(const TimelineModel& model, const Point& at);
   void UpdateHover(const TimelineModel& model, const Input& input);
   const Row* RowUnder(double x, double y) const;
   std::optional<Hover> Pick(const TimelineModel& model, double x, double y) const;
+  void UpdateFigures(const TimelineModel& model, int64_t now_ns);
   Scene SceneOf(const Loaded& loaded) const;
   ViewStats::Question QuestionOf(const TimelineModel& model) const;
 
@@ -106,6 +114,7 @@ class Viewer {
   Navigator navigator_;
   ViewStats stats_;
   NameSearch search_;
+  SearchHits hits_;
   timeline::Window overview_{0, 1};
   std::optional<Hover> hover_;
   std::optional<LevelHover> level_hover_;
@@ -114,6 +123,11 @@ class Viewer {
   double scroll_ = 0;
   bool keys_shown_ = false;
   bool wants_search_focus_ = false;
+  // Since when the window has stood still, and whether its figures are still to come.
+  timeline::Window still_{0, 0};
+  int64_t still_since_ns_ = 0;
+  bool figures_due_ = false;
+  bool hits_due_ = false;
   // What the opening window was computed for.
   TimelineModel::Phase opened_phase_ = TimelineModel::Phase::kConnecting;
 };

@@ -190,6 +190,27 @@ TEST_CASE("scrolling stops at the ends of the rows") {
   CHECK(bench.viewer.scroll() == 0);
 }
 
+TEST_CASE("enter steps through the hits of a search, and around") {
+  Bench bench;
+  bench.Load(SmallSession());
+  bench.viewer.search().SetPattern("layer_norm");
+  bench.Frames(1);
+  CHECK(bench.viewer.hits().Count(bench.viewer.viewport().shown()) == 40);
+  const auto press = [&bench](bool backwards) {
+    bench.input.shift = backwards;
+    bench.input.pressed[static_cast<size_t>(Key::kEnter)] = 1;
+    bench.Frames(1);
+    bench.input.shift = false;
+    REQUIRE(bench.viewer.selection().has_value());
+    const EventRef at = *bench.viewer.selection();
+    return bench.model.lanes()[at.lane]->events.start_ns(at.event);
+  };
+  CHECK(press(false) == 1'001'500'000);
+  CHECK(press(false) == 1'002'700'000);
+  CHECK(press(true) == 1'001'500'000);
+  CHECK(press(true) == 1'076'300'000);  // around the start to the last one
+}
+
 TEST_CASE("scenes say why there is no timeline") {
   Bench bench;
   bench.Frames(1);

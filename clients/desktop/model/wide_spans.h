@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "clients/desktop/model/timeline_model.h"
@@ -18,11 +19,14 @@ struct WideSpan {
   bool ends_inside = true;
 };
 
-// The spans of row `depth` of `lane` that are at least `least_pixels` wide in `window` drawn over
-// `width` pixels, from left to right. Of spans that overlap, the innermost is sure to be found.
-// O(width / least_pixels * log n): the row is probed, its events are not walked.
+// The spans of row `depth` of `lane` that are at least `least_pixels` (4 or more) wide in `window`
+// drawn over `width` pixels, from left to right. `columns` are the row's pixel columns, as many as
+// there are physical pixels: a wide span fills some of them alone, and only there is one looked up,
+// so that a crowded row costs a walk over its columns and nothing more. Of spans that overlap, the
+// innermost is sure to be found.
 std::vector<WideSpan> FindWideSpans(const LaneModel& lane, uint32_t depth,
                                     const timeline::Window& window, double width,
-                                    double least_pixels);
+                                    double least_pixels,
+                                    std::span<const timeline::PixelColumn> columns);
 
 }  // namespace nanolane::desktop

@@ -52,9 +52,7 @@ absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
     viewer.Settle(loaded.model);
     if (frame == 0 && line.select) viewer.SelectTypical(loaded.model);
     target.Bind();
-    context.BeginFrame(nobody, line.width, line.height, kFrameSeconds);
-    view.Paint(viewer, loaded, nobody);
-    context.EndFrame(view.theme().background);
+    view.Draw(viewer, loaded, nobody, kFrameSeconds);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     view.SetFrameMs(took.count());
   }

@@ -46,9 +46,7 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
     input.mouse_taken = context.wants_mouse();
     viewer.Step(feed.loaded(), input, window->width(), window->height(), seconds, began_ns);
     window->BindFramebuffer();
-    context.BeginFrame(input, window->width(), window->height(), seconds);
-    view.Paint(viewer, feed.loaded(), input);
-    context.EndFrame(view.theme().background);
+    view.Draw(viewer, feed.loaded(), input, seconds);
     view.NoteFrame(static_cast<double>(clock.MonotonicNanos() - began_ns) * 1e-6);
     const bool go_on = options.after_frame(*window, viewer);
     window->Swap();

@@ -11,6 +11,13 @@ constexpr DensityPaint kStreamPaint = {.least = 0, .full = 255};
 constexpr DensityPaint kSyncPaint = {.least = 150, .full = 255};
 constexpr DensityPaint kNvtxPaint = {.least = 120, .full = 112};
 
+// While a search is on: what matches is seen, whatever its share of the column; the rest is faint.
+constexpr uint32_t kLeastHitAlpha = 140;
+
+void Dim(std::span<Rgba> texels) {
+  for (Rgba& texel : texels) texel = WithAlpha(texel, (texel >> kAlphaShift) / 5);
+}
+
 const DensityPaint& PaintOf(RowKind kind) {
   if (kind == RowKind::kStream) return kStreamPaint;
   return kind == RowKind::kNvtx ? kNvtxPaint : kSyncPaint;
@@ -39,21 +46,23 @@ void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double sca
   ++frame_key_;
 }
 
-LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row) {
+LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row, const SearchHits& hits) {
   const uint32_t count = TexelRowsOf(row);
   auto [found, added] = slots_.try_emplace({row.lane, row.depth});
   Slot& slot = found->second;
   if (added || slot.place.count != count) {
     slot.place = Allocate(count);
-  } else if (slot.version == lane.version && slot.frame_key == frame_key_) {
+  } else if (slot.version == lane.version && slot.frame_key == frame_key_ &&
+             slot.hits_version == hits.version(row.lane)) {
     return slot.place;
   }
   slot.version = lane.version;
+  slot.hits_version = hits.version(row.lane);
   slot.frame_key = frame_key_;
   if (row.kind == RowKind::kMemory) {
     PaintMemory(lane, slot.place);
   } else {
-    PaintSpans(lane, row, slot.place);
+    PaintSpans(lane, row, hits, slot);
   }
   ++painted_;
   MarkDirty(slot.place);
@@ -120,12 +129,32 @@ LaneAtlas::Place LaneAtlas::Allocate(uint32_t count) {
   return {used_ - count, count};
 }
 
-void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const Place& place) {
+void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits,
+                           Slot& slot) {
+  const Place& place = slot.place;
+  const DensityPaint& paint = PaintOf(row.kind);
+  const std::span<Rgba> density = MutableRow(place.first + place.count - 1);
+  slot.columns.resize(width_);
+  lane.rows.Columns(row.depth, window_, slot.columns);
+  if (place.count == 2) PaintLeaves(slot.columns, style_.leaf, MutableRow(place.first));
+  PaintDensity(slot.columns, window_, style_, paint, density);
+  if (!hits.active()) return;
+  Dim(density);
+  const timeline::LaneIndex* found = hits.Of(row.lane);
+  if (found == nullptr || row.kind == RowKind::kNvtx) return;
   columns_.resize(width_);
-  lane.rows.Columns(row.depth, window_, columns_);
-  if (place.count == 2) PaintLeaves(columns_, style_.leaf, MutableRow(place.first));
-  PaintDensity(columns_, window_, style_, PaintOf(row.kind),
-               MutableRow(place.first + place.count - 1));
+  found->Columns(window_, columns_);
+  std::vector<Rgba> above(width_);
+  PaintDensity(columns_, window_, style_, {.least = kLeastHitAlpha, .full = paint.full}, above);
+  for (uint32_t i = 0; i < width_; ++i) {
+    if (above[i] != 0) density[i] = above[i];
+  }
+}
+
+std::span<const timeline::PixelColumn> LaneAtlas::ColumnsOf(const Row& row) const {
+  const auto found = slots_.find({row.lane, row.depth});
+  if (found == slots_.end()) return {};
+  return found->second.columns;
 }
 
 void LaneAtlas::PaintMemory(const LaneModel& lane, const Place& place) {

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "clients/desktop/model/row_layout.h"
+#include "clients/desktop/model/search_hits.h"
 #include "clients/desktop/model/timeline_model.h"
 #include "clients/desktop/render/row_pixels.h"
 
@@ -31,12 +32,16 @@ class LaneAtlas {
   // Starts a frame: what Paint() is about. `scale` is physical pixels in a logical one.
   void Begin(const timeline::Window& window, uint32_t width, double scale, const RowStyle& style);
 
-  // The row's pixels, painted now if they are not up to date. Not for headers.
-  Place Paint(const LaneModel& lane, const Row& row);
+  // The row's pixels, painted now if they are not up to date. Not for headers. While a search is
+  // on, what does not match is dimmed.
+  Place Paint(const LaneModel& lane, const Row& row, const SearchHits& hits);
 
   // Bars over `window`, `height` texels high: how busy the streams are, all of them together. Where
   // anything lies there is a bar. Painted again when the window or a good part of the data changes.
   Place PaintOverview(const TimelineModel& model, const timeline::Window& window, uint32_t height);
+
+  // The pixel columns that the row was painted from, by the last Paint(). Not for memory rows.
+  std::span<const timeline::PixelColumn> ColumnsOf(const Row& row) const;
 
   uint32_t width() const { return width_; }
   uint32_t height() const { return height_; }
@@ -54,14 +59,16 @@ class LaneAtlas {
   struct Slot {
     Place place;
     uint64_t version = 0;
+    uint64_t hits_version = 0;
     uint64_t frame_key = 0;
+    std::vector<timeline::PixelColumn> columns;
   };
 
   Place Allocate(uint32_t count);
   std::span<Rgba> MutableRow(uint32_t row) {
     return std::span<Rgba>(texels_).subspan(static_cast<size_t>(row) * width_, width_);
   }
-  void PaintSpans(const LaneModel& lane, const Row& row, const Place& place);
+  void PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits, Slot& slot);
   void PaintMemory(const LaneModel& lane, const Place& place);
   void MarkDirty(const Place& place);
   uint32_t TexelRowsOf(const Row& row) const;

@@ -82,7 +82,7 @@ TEST_CASE("both layers equal the oracle at random windows, widths and scales") {
     const Window window{start, start + span + static_cast<int64_t>(random() % 1'000)};
     const auto width = static_cast<uint32_t>(round % 2 == 0 ? 1'432 : 1 + random() % 3'000);
     atlas.Begin(window, width, round % 3 == 0 ? 2 : 1, style);
-    const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow);
+    const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow, {});
     REQUIRE(place.count == 2);
     CheckAgainstOracle(atlas, place, one.oracle.Columns(window, width), window, style);
   }
@@ -96,7 +96,7 @@ TEST_CASE("from an hour down to a nanosecond no column with an event reads empty
   for (int64_t span = 3'600'000'000'000; span >= 1; span = span * 3 / 5) {
     const Window window{middle - span / 2, middle - span / 2 + span};
     atlas.Begin(window, 1'432, 1, style);
-    const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow);
+    const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow, {});
     CheckAgainstOracle(atlas, place, one.oracle.Columns(window, 1'432), window, style);
     if (span == 1) break;
   }
@@ -107,17 +107,17 @@ TEST_CASE("a row is painted again only when something has changed") {
   LaneAtlas atlas;
   const RowStyle style = TestStyle();
   atlas.Begin({0, 1'000'000}, 800, 1, style);
-  atlas.Paint(one.lane(), kStreamRow);
+  atlas.Paint(one.lane(), kStreamRow, {});
   atlas.Begin({0, 1'000'000}, 800, 1, style);
-  atlas.Paint(one.lane(), kStreamRow);
+  atlas.Paint(one.lane(), kStreamRow, {});
   CHECK(atlas.painted() == 1);
   atlas.Begin({1, 1'000'001}, 800, 1, style);
-  atlas.Paint(one.lane(), kStreamRow);
+  atlas.Paint(one.lane(), kStreamRow, {});
   CHECK(atlas.painted() == 2);
   RowStyle other = style;
   other.leaf = 0xFF000001;
   atlas.Begin({1, 1'000'001}, 800, 1, other);
-  atlas.Paint(one.lane(), kStreamRow);
+  atlas.Paint(one.lane(), kStreamRow, {});
   CHECK(atlas.painted() == 3);
 }
 
@@ -126,14 +126,14 @@ TEST_CASE("what has changed is what is sent to the GPU") {
   LaneAtlas atlas;
   const RowStyle style = TestStyle();
   atlas.Begin({0, 1'000'000}, 800, 1, style);
-  atlas.Paint(one.lane(), kStreamRow);
+  atlas.Paint(one.lane(), kStreamRow, {});
   const auto all = atlas.TakeDirty();
   CHECK(all.first == 0);
   CHECK(all.second == atlas.height());
   const auto none = atlas.TakeDirty();
   CHECK(none.first == none.second);
   atlas.Begin({5, 1'000'005}, 800, 1, style);
-  const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow);
+  const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow, {});
   const auto some = atlas.TakeDirty();
   CHECK(some.first == place.first);
   CHECK(some.second == place.first + 2);
@@ -148,7 +148,7 @@ TEST_CASE("the atlas grows with the rows and keeps them apart") {
   std::vector<bool> used;
   for (size_t lane = 0; lane < 300; ++lane) {
     const LaneAtlas::Place place =
-        atlas.Paint(*model.lanes()[lane], {.kind = RowKind::kStream, .lane = lane});
+        atlas.Paint(*model.lanes()[lane], {.kind = RowKind::kStream, .lane = lane}, {});
     used.resize(std::max<size_t>(used.size(), place.first + place.count), false);
     for (uint32_t row = place.first; row < place.first + place.count; ++row) {
       REQUIRE_FALSE(used[row]);
@@ -196,6 +196,39 @@ TEST_CASE("a level is a line over an area, and unknown before its first point") 
   CHECK(alpha(0, 2) == 255);
   CHECK(alpha(1, 2) == style.memory_range);
   CHECK(alpha(3, 2) == style.memory_fill);
+}
+
+TEST_CASE("a search leaves its hits in sight, in every column that holds one, and dims the rest") {
+  const OneLane one(20'000);
+  NameSearch search;
+  search.SetPattern("layer_norm_kernel_17$");
+  search.Update(one.model.names());
+  REQUIRE(search.matching_names() == 1);
+  SearchHits hits;
+  while (!hits.Work(one.model, search, 777)) {
+  }
+  LaneOracle oracle;
+  const EventStore& store = one.lane().events;
+  for (size_t i = 0; i < store.size(); ++i) {
+    if (!search.Matches(store.name(i))) continue;
+    const int64_t start = store.start_ns(i);
+    const int64_t duration = store.duration_ns(i);
+    const trace::Category category = store.category(i);
+    const uint32_t name = store.name(i);
+    oracle.Append({{&start, 1}, {&duration, 1}, {&category, 1}, {&name, 1}});
+  }
+  const Window window{0, store.end_ns(store.size() - 1)};
+  CHECK(hits.Count(window) == oracle.size());
+  LaneAtlas atlas;
+  atlas.Begin(window, 900, 1, TestStyle());
+  const LaneAtlas::Place place = atlas.Paint(one.lane(), kStreamRow, hits);
+  const auto columns = oracle.Columns(window, 900);
+  size_t wrong = 0;
+  for (uint32_t i = 0; i < 900; ++i) {
+    const uint32_t alpha = atlas.TexelRow(place.first + 1)[i] >> kAlphaShift;
+    if (columns[i].present ? alpha < 140 : alpha > 51) ++wrong;
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("the overview shows where data lies and where it does not") {

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace nanolane::desktop {
 
 uint32_t DensityAlpha(const timeline::PixelColumn& column, int64_t extent_ns) {
   if (!column.present) return 0;
   if (extent_ns <= 0) return column.edge_covered ? 255 : 0;
+  if (column.covered_ns >= extent_ns) return 255;
+  if (extent_ns < std::numeric_limits<int64_t>::max() / 256) {
+    return static_cast<uint32_t>((column.covered_ns * 255 + extent_ns / 2) / extent_ns);
+  }
   __extension__ using Wide = __int128;
   const Wide scaled = static_cast<Wide>(column.covered_ns) * 255 + extent_ns / 2;
   return static_cast<uint32_t>(std::min<Wide>(scaled / extent_ns, 255));
@@ -22,9 +27,10 @@ void PaintLeaves(std::span<const timeline::PixelColumn> columns, Rgba color, std
 void PaintDensity(std::span<const timeline::PixelColumn> columns, const timeline::Window& window,
                   const RowStyle& style, const DensityPaint& paint, std::span<Rgba> out) {
   const auto width = static_cast<uint32_t>(columns.size());
-  int64_t left = timeline::ColumnEdge(window, width, 0);
+  timeline::EdgeWalker edges(window, width);
+  int64_t left = edges.Next();
   for (uint32_t i = 0; i < width; ++i) {
-    const int64_t right = timeline::ColumnEdge(window, width, i + 1);
+    const int64_t right = edges.Next();
     const timeline::PixelColumn& column = columns[i];
     uint32_t alpha = DensityAlpha(column, right - left);
     if (column.present) alpha = std::max(alpha, paint.least);

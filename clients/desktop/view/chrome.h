@@ -14,7 +14,7 @@ inline constexpr double kLeastTickGap = 132;  // of the ruler: room for the long
 void PaintTopBar(Painter& painter, const Viewer& viewer, const Loaded& loaded);
 
 // Labels, and the box of the window in sight; the plot itself comes from the lanes' atlas.
-void PaintOverview(Painter& painter, const Viewer& viewer, const TimelineModel& model);
+void PaintOverview(Painter& painter, const Viewer& viewer);
 // Where the plot lies.
 Rect OverviewPlot(const ScreenLayout& screen);
 

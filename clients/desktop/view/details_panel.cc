@@ -261,9 +261,7 @@ void PaintSession(Painter& painter, const Column& column, const TimelineModel& m
 void PaintDetails(Painter& painter, const Viewer& viewer, const TimelineModel& model) {
   const Rect& panel = viewer.screen().details;
   if (panel.height <= 0) return;
-  painter.Fill(panel, painter.theme().panel);
   painter.HorizontalLine(panel.x, panel.right(), panel.y, painter.theme().line);
-  if (model.sessions().empty()) return;
   painter.Clip(panel);
   if (viewer.selected_facts().has_value()) {
     const EventFacts& facts = *viewer.selected_facts();

@@ -10,7 +10,7 @@ struct KeyLine {
   const char* keys;
   const char* does;
 };
-constexpr std::array<KeyLine, 14> kLines = {{{"wheel, ctrl + wheel", "zoom at the cursor"},
+constexpr std::array<KeyLine, 16> kLines = {{{"wheel, ctrl + wheel", "zoom at the cursor"},
                                              {"W  S", "zoom in, out"},
                                              {"A  D", "earlier, later"},
                                              {"shift + wheel", "earlier, later"},
@@ -22,6 +22,8 @@ constexpr std::array<KeyLine, 14> kLines = {{{"wheel, ctrl + wheel", "zoom at th
                                              {"drag in the overview", "choose the window"},
                                              {"F", "fit the selection, or everything"},
                                              {"/, ctrl + F", "search names (regex)"},
+                                             {"enter, shift + enter", "next, previous hit"},
+                                             {"↑  ↓, wheel on labels", "scroll the lanes"},
                                              {"esc", "clear, close"},
                                              {"?", "this list"}}};
 constexpr double kLine = 24;

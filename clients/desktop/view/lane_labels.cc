@@ -61,7 +61,6 @@ void PaintLaneLabels(Painter& painter, const Viewer& viewer, const TimelineModel
     const double y = std::floor(labels.y + row.y - viewer.scroll());
     if (y + row.height <= labels.y || y >= labels.bottom()) continue;
     if (row.kind == RowKind::kHeader) {
-      painter.Fill({labels.x, y, labels.width, row.height}, theme.raised);
       PaintHeader(painter, row, y, width);
     } else {
       PaintLabel(painter, viewer, *model.lanes()[row.lane], row, y);

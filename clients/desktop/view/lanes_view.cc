@@ -62,7 +62,7 @@ void LanesView::Prepare(const Viewer& viewer, const TimelineModel& model, const 
     VisibleRow visible{.row = i, .y = std::floor(y), .place = {}};
     if (row.kind != RowKind::kHeader) {
       const LaneModel& lane = *model.lanes()[row.lane];
-      visible.place = atlas_.Paint(lane, row);
+      visible.place = atlas_.Paint(lane, row, viewer.hits());
       if (row.kind != RowKind::kMemory) visible.spans = &WideSpansOf(viewer, lane, row);
     }
     visible_.push_back(visible);
@@ -77,7 +77,8 @@ const std::vector<WideSpan>& LanesView::WideSpansOf(const Viewer& viewer, const 
   if (slot.version == lane.version && slot.width == width && Same(slot.window, window)) {
     return slot.spans;
   }
-  slot.spans = FindWideSpans(lane, row.depth, window, width, kLeastBorderedSpan);
+  slot.spans =
+      FindWideSpans(lane, row.depth, window, width, kLeastBorderedSpan, atlas_.ColumnsOf(row));
   slot.version = lane.version;
   slot.window = window;
   slot.width = width;
@@ -101,19 +102,17 @@ void LanesView::PaintBackground(Painter& painter, const Viewer& viewer,
                                 const TimelineModel& model) {
   const Theme& theme = painter.theme();
   const Rect& lanes = viewer.screen().lanes;
-  const double end =
-      std::min(lanes.bottom(), lanes.y + viewer.layout().rows_height() - viewer.scroll());
-  for (const RulerTick& tick :
-       RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap, model.origin_ns())) {
-    painter.VerticalLine(std::floor(lanes.x + tick.x), lanes.y, end, theme.line);
-  }
+  const std::vector<RulerTick> ticks =
+      RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap, model.origin_ns());
   for (const VisibleRow& visible : visible_) {
     const Row& row = viewer.layout().rows()[visible.row];
-    const double bottom = visible.y + row.height - 1;
-    if (row.kind == RowKind::kHeader) {
-      painter.Fill({lanes.x, visible.y, lanes.width, row.height}, theme.raised);
+    const double bottom = visible.y + row.height;
+    if (row.kind != RowKind::kHeader) {
+      for (const RulerTick& tick : ticks) {
+        painter.VerticalLine(std::floor(lanes.x + tick.x), visible.y, bottom, theme.line);
+      }
     }
-    if (row.ends_lane) painter.HorizontalLine(lanes.x, lanes.right(), bottom, theme.line);
+    if (row.ends_lane) painter.HorizontalLine(lanes.x, lanes.right(), bottom - 1, theme.line);
   }
 }
 
@@ -150,7 +149,6 @@ void LanesView::PaintSpans(Painter& painter, const Viewer& viewer,
     const EventStore& events = model.lanes()[row.lane]->events;
     const SpanBox box = SpanBoxOf(row);
     const double y = visible.y + box.y;
-    const Rgba ink = row.kind == RowKind::kNvtx ? theme.text : theme.on_span;
     for (const WideSpan& span : *visible.spans) {
       const double x0 = left + span.x0;
       const double width = span.x1 - span.x0;
@@ -158,14 +156,12 @@ void LanesView::PaintSpans(Painter& painter, const Viewer& viewer,
         painter.VerticalLine(std::floor(x0), y, y + box.height, Faded(theme.span_edge, 0.75));
       }
       const NameId name = events.name(span.event);
-      const bool hit = search.active() && search.Matches(name);
-      if (search.active() && !hit) {
-        painter.Fill({x0, y, width, box.height}, Faded(theme.background, 0.6));
-      }
+      Rgba ink = row.kind == RowKind::kNvtx ? theme.text : theme.on_span;
+      const bool dim = search.active() && !search.Matches(name);
+      if (dim && row.kind != RowKind::kNvtx) ink = theme.muted;
       if (width < kLeastNamedSpan) continue;
-      painter.Text(painter.fonts().small, x0 + 6, y, box.height,
-                   Faded(ink, hit || !search.active() ? 1 : 0.6), model.names().Short(name),
-                   width - 12);
+      painter.Text(painter.fonts().small, x0 + 6, y, box.height, dim ? Faded(ink, 0.7) : ink,
+                   model.names().Short(name), width - 12);
     }
   }
 }
@@ -230,7 +226,7 @@ void LanesView::PaintMarks(Painter& painter, const Viewer& viewer,
     }
   };
   if (viewer.selection().has_value()) outline(*viewer.selection(), theme.text, 2);
-  if (viewer.hover().has_value()) outline(viewer.hover()->event, Faded(theme.text, 0.7), 1);
+  if (viewer.hover().has_value()) outline(viewer.hover()->event, theme.text, 1);
   const std::optional<Band> band = viewer.navigator().band();
   if (!band.has_value()) return;
   const Rect box{lanes.x + band->from, lanes.y, band->to - band->from, lanes.height};

@@ -3,6 +3,7 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -20,18 +21,41 @@ void MainView::NoteFrame(double milliseconds) {
   frame_ms_ = frame_ms_ == 0 ? milliseconds : frame_ms_ * 0.9 + milliseconds * 0.1;
 }
 
+void MainView::Draw(Viewer& viewer, const Loaded& loaded, const Input& input, double seconds) {
+  const ScreenLayout& screen = viewer.screen();
+  context_.BeginFrame(input, screen.top_bar.width, screen.status.bottom(), seconds);
+  Paint(viewer, loaded, input);
+  context_.EndFrame(theme_.background, Areas(viewer));
+}
+
+std::vector<Area> MainView::Areas(const Viewer& viewer) const {
+  const ScreenLayout& screen = viewer.screen();
+  std::vector<Area> areas = {{screen.top_bar, theme_.panel}, {screen.status, theme_.raised}};
+  if (!viewer.layout().rows().empty()) areas.push_back({screen.details, theme_.panel});
+  for (const Row& row : viewer.layout().rows()) {
+    if (row.kind != RowKind::kHeader) continue;
+    const double top = std::floor(screen.lanes.y + row.y - viewer.scroll());
+    const double y = std::clamp(top, screen.lanes.y, screen.lanes.bottom());
+    const double bottom = std::clamp(top + row.height, screen.lanes.y, screen.lanes.bottom());
+    areas.push_back({{0, y, screen.top_bar.width, bottom - y}, theme_.raised});
+  }
+  return areas;
+}
+
 void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
   const TimelineModel& model = loaded.model;
   lanes_.Prepare(viewer, model, theme_);
   texture_.Upload(lanes_.atlas());
 
   Painter below(*ImGui::GetBackgroundDrawList(), theme_, context_.fonts());
-  PaintRuler(below, viewer, model);
-  lanes_.Paint(below, viewer, model, texture_.name());
-  PaintLaneLabels(below, viewer, model);
-  PaintLegend(below, viewer, model);
-  PaintOverview(below, viewer, model);
-  PaintDetails(below, viewer, model);
+  if (!viewer.layout().rows().empty()) {
+    PaintRuler(below, viewer, model);
+    lanes_.Paint(below, viewer, model, texture_.name());
+    PaintLaneLabels(below, viewer, model);
+    PaintLegend(below, viewer, model);
+    PaintOverview(below, viewer);
+    PaintDetails(below, viewer, model);
+  }
   PaintTopBar(below, viewer, loaded);
   PaintStatusBar(below, viewer, loaded, frame_ms_);
   PaintScene(below, viewer, loaded, server_);
@@ -83,9 +107,9 @@ void MainView::PaintSearch(Painter& painter, Viewer& viewer) {
     painter.TextRight(painter.fonts().number, box.right() - 12, box.y, box.height, theme_.faint,
                       "/");
   } else if (viewer.search().active()) {
+    const size_t hits = viewer.hits().Count(viewer.viewport().shown());
     const std::string count =
-        bad ? "not a regex"
-            : absl::StrCat(GroupedCount(viewer.search().matching_names()), " names");
+        bad ? "not a regex" : absl::StrCat(GroupedCount(hits), hits == 1 ? " hit" : " hits");
     painter.TextRight(painter.fonts().small, box.right() - 10, box.y, box.height,
                       bad ? theme_.error : theme_.muted, count);
   }

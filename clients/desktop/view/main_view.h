@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/render/atlas_texture.h"
@@ -14,8 +15,8 @@ class MainView {
  public:
   MainView(UiContext& context, ThemeName theme, std::string server);
 
-  // Paints between the context's BeginFrame and EndFrame.
-  void Paint(Viewer& viewer, const Loaded& loaded, const Input& input);
+  // One frame into the bound framebuffer.
+  void Draw(Viewer& viewer, const Loaded& loaded, const Input& input, double seconds);
 
   const Theme& theme() const { return theme_; }
   // Shown in the status bar: a running mean.
@@ -24,6 +25,8 @@ class MainView {
   double frame_ms() const { return frame_ms_; }
 
  private:
+  void Paint(Viewer& viewer, const Loaded& loaded, const Input& input);
+  std::vector<Area> Areas(const Viewer& viewer) const;
   void PaintSearch(Painter& painter, Viewer& viewer);
 
   UiContext& context_;

@@ -19,11 +19,10 @@ Rect OverviewPlot(const ScreenLayout& screen) {
   return {screen.lanes.x, screen.overview.y + 8, screen.lanes.width, screen.overview.height - 16};
 }
 
-void PaintOverview(Painter& painter, const Viewer& viewer, const TimelineModel& model) {
+void PaintOverview(Painter& painter, const Viewer& viewer) {
   const Theme& theme = painter.theme();
   const Rect& strip = viewer.screen().overview;
   painter.HorizontalLine(strip.x, strip.right(), strip.bottom() - 1, theme.line);
-  if (model.sessions().empty()) return;
   painter.Text(painter.fonts().small, kLabelX, strip.y + 6, 18, theme.muted,
                "High-resolution data");
   const std::string length = base::FormatDuration(ClampToInt64(SpanOf(viewer.overview())));
@@ -48,9 +47,7 @@ void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& mod
   const Theme& theme = painter.theme();
   const Rect& ruler = viewer.screen().ruler;
   const Rect& lanes = viewer.screen().lanes;
-  painter.Fill(ruler, theme.background);
   painter.HorizontalLine(ruler.x, ruler.right(), ruler.bottom() - 1, theme.line);
-  if (model.sessions().empty()) return;
   painter.Text(painter.fonts().small, kLabelX, ruler.y, ruler.height, theme.faint,
                "since the start");
   painter.Clip({lanes.x, ruler.y, lanes.width, ruler.height + lanes.height});

@@ -60,7 +60,6 @@ void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
 void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded, double frame_ms) {
   const Theme& theme = painter.theme();
   const Rect& bar = viewer.screen().status;
-  painter.Fill(bar, theme.raised);
   painter.HorizontalLine(bar.x, bar.right(), bar.y, theme.line);
   StatusLine line(painter, bar);
   if (loaded.model.sessions().empty()) {

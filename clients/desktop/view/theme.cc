@@ -10,22 +10,24 @@ constexpr Rgba Hex(uint32_t rgb) {
   return 0xFF000000U | ((rgb & 0xFF) << 16) | (rgb & 0xFF00) | (rgb >> 16);
 }
 
-constexpr std::array<Rgba, trace::kCategoryCount> Categories() {
+// Categories that share a row differ in lightness as well as in hue: theme_test.cc measures them
+// for the common deficiencies of colour vision.
+constexpr std::array<Rgba, trace::kCategoryCount> Categories(uint32_t other_kernel) {
   std::array<Rgba, trace::kCategoryCount> colors{};
   const auto set = [&colors](trace::Category category, uint32_t rgb) {
     colors[static_cast<size_t>(category)] = Hex(rgb);
   };
-  set(trace::Category::kOtherKernel, 0x9FB4CC);
-  set(trace::Category::kGemm, 0x5B9DFF);
-  set(trace::Category::kAttention, 0xB48CFF);
-  set(trace::Category::kNormReduce, 0xE8C04C);
-  set(trace::Category::kElementwise, 0x2FB9AE);
-  set(trace::Category::kCommunication, 0xE07BE0);
-  set(trace::Category::kH2D, 0xF2995B);
-  set(trace::Category::kD2H, 0xEF6A94);
-  set(trace::Category::kD2D, 0xC9A26B);
-  set(trace::Category::kOtherCopy, 0xA98B6A);
-  set(trace::Category::kMemset, 0x7B8794);
+  set(trace::Category::kOtherKernel, other_kernel);
+  set(trace::Category::kGemm, 0x4A8CF5);
+  set(trace::Category::kAttention, 0xC7A6FF);
+  set(trace::Category::kNormReduce, 0xF0D05A);
+  set(trace::Category::kElementwise, 0x1FA79A);
+  set(trace::Category::kCommunication, 0xA845B8);
+  set(trace::Category::kH2D, 0xF4A35C);
+  set(trace::Category::kD2H, 0xE86E9E);
+  set(trace::Category::kD2D, 0x9C7A48);
+  set(trace::Category::kOtherCopy, 0xC4B59A);
+  set(trace::Category::kMemset, 0x5A6675);
   set(trace::Category::kSync, 0x8794A6);
   set(trace::Category::kNvtx, 0x7C86F5);
   set(trace::Category::kMemory, 0x4FB3FF);
@@ -46,7 +48,7 @@ constexpr Theme kDark = {.background = Hex(0x0E1116),
                          .on_span = Hex(0x0B1017),
                          .span_edge = Hex(0x0E1116),
                          .shadow = 0x60000000U,
-                         .category = Categories(),
+                         .category = Categories(0xC9D5E3),
                          .python = Hex(0x3DDC84),
                          .cpp = Hex(0xB48CFF),
                          .cuda = Hex(0x5B9DFF),
@@ -64,8 +66,8 @@ constexpr Theme kLight = {.background = Hex(0xF7F8FA),
                           .error = Hex(0xC43D4B),
                           .on_span = Hex(0x0B1626),
                           .span_edge = Hex(0xF7F8FA),
-                          .shadow = 0x28102030U,
-                          .category = Categories(),
+                          .shadow = 0x14102030U,
+                          .category = Categories(0xA9B8CB),
                           .python = Hex(0x11A75C),
                           .cpp = Hex(0x8A5CF0),
                           .cuda = Hex(0x3B7FE8),

@@ -94,6 +94,7 @@ void PaintState(Painter& painter, double x, double y, const TimelineModel& model
   const Theme& theme = painter.theme();
   std::string text;
   Rgba color = theme.muted;
+  if (model.sessions().empty()) return;
   if (model.phase() == TimelineModel::Phase::kFailed) {
     text = "incomplete";
     color = theme.error;
@@ -101,7 +102,7 @@ void PaintState(Painter& painter, double x, double y, const TimelineModel& model
     text = absl::StrCat("loading ", ShareText(static_cast<double>(model.received_events()),
                                               static_cast<double>(model.expected_events())));
     color = theme.accent;
-  } else if (!model.sessions().empty()) {
+  } else {
     const bool live = !model.sessions().front().ended;
     text = live ? "open" : "complete";
     color = live ? theme.accent : theme.muted;
@@ -120,7 +121,6 @@ void PaintState(Painter& painter, double x, double y, const TimelineModel& model
 void PaintTopBar(Painter& painter, const Viewer& viewer, const Loaded& loaded) {
   const Theme& theme = painter.theme();
   const Rect& bar = viewer.screen().top_bar;
-  painter.Fill(bar, theme.panel);
   painter.HorizontalLine(bar.x, bar.right(), bar.bottom() - 1, theme.line);
   double x = 14;
   x += painter.Text(painter.fonts().brand, x, bar.y, bar.height, theme.text, "nano");

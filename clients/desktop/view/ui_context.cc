@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "backends/imgui_impl_opengl3.h"
@@ -41,6 +42,14 @@ void CalmStyle() {
   style.FrameBorderSize = 0;
   style.FrameRounding = static_cast<float>(6);
   style.AntiAliasedLinesUseTex = true;
+}
+
+void Clear(Rgba color) {
+  const auto channel = [color](unsigned shift) {
+    return static_cast<float>((color >> shift) & 0xFF) / 255;
+  };
+  glClearColor(channel(0), channel(8), channel(16), 1);
+  glClear(GL_COLOR_BUFFER_BIT);
 }
 
 }  // namespace
@@ -94,13 +103,23 @@ void UiContext::BeginFrame(const Input& input, double width, double height, doub
   ImGui::NewFrame();
 }
 
-void UiContext::EndFrame(Rgba background) {
+void UiContext::EndFrame(Rgba background, std::span<const Area> areas) {
   ImGui::Render();
-  const auto channel = [background](unsigned shift) {
-    return static_cast<float>((background >> shift) & 0xFF) / 255;
-  };
-  glClearColor(channel(0), channel(8), channel(16), 1);
-  glClear(GL_COLOR_BUFFER_BIT);
+  Clear(background);
+  glEnable(GL_SCISSOR_TEST);
+  const double height = ImGui::GetIO().DisplaySize.y;
+  for (const Area& area : areas) {
+    // OpenGL counts from below.
+    const auto edge = [this](double logical) {
+      return static_cast<GLint>(std::lround(logical * scale_));
+    };
+    const GLint left = edge(area.rect.x);
+    const GLint below = edge(height - area.rect.bottom());
+    glScissor(left, below, std::max(0, edge(area.rect.right()) - left),
+              std::max(0, edge(height - area.rect.y) - below));
+    Clear(area.color);
+  }
+  glDisable(GL_SCISSOR_TEST);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "clients/desktop/model/input.h"
+#include "clients/desktop/model/screen_layout.h"
 #include "clients/desktop/view/fonts.h"
 #include "clients/desktop/view/theme.h"
 
@@ -19,6 +21,13 @@ struct Clipboard {
   std::function<void(const std::string&)> set = [](const std::string&) {};
 };
 
+// A large area of one colour. Areas are cleared before anything is drawn, which on software OpenGL
+// costs next to nothing; as rectangles they would be half of a frame.
+struct Area {
+  Rect rect;  // logical pixels
+  Rgba color = 0;
+};
+
 class UiContext {
  public:
   UiContext(double device_scale, Clipboard clipboard);
@@ -28,8 +37,8 @@ class UiContext {
 
   // `width` and `height` in logical pixels.
   void BeginFrame(const Input& input, double width, double height, double seconds);
-  // Clears to `background` and draws into the bound framebuffer.
-  void EndFrame(Rgba background);
+  // Clears to `background` and `areas`, and draws into the bound framebuffer.
+  void EndFrame(Rgba background, std::span<const Area> areas);
 
   const Fonts& fonts() const { return fonts_; }
   bool wants_keyboard() const;
