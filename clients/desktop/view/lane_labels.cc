@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "absl/container/flat_hash_set.h"
@@ -95,6 +96,16 @@ void PaintLegend(Painter& painter, const Viewer& viewer, const TimelineModel& mo
     x += needed;
   }
   painter.Unclip();
+}
+
+void PaintScrollBar(Painter& painter, const Viewer& viewer) {
+  const Rect& lanes = viewer.screen().lanes;
+  const double content = viewer.layout().height();
+  if (content <= lanes.height || lanes.height < 40) return;
+  const double length = std::max(24.0, lanes.height * lanes.height / content);
+  const double share = viewer.scroll() / (content - lanes.height);
+  const double y = std::floor(lanes.y + share * (lanes.height - length));
+  painter.Fill({lanes.right() - 6, y + 2, 4, length - 4}, Faded(painter.theme().muted, 0.6), 2);
 }
 
 }  // namespace nanolane::desktop
