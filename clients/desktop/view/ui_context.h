@@ -37,7 +37,8 @@ class UiContext {
 
   // `width` and `height` in logical pixels.
   void BeginFrame(const Input& input, double width, double height, double seconds);
-  // Clears to `background` and `areas`, and draws into the bound framebuffer.
+  // Clears to `background` and `areas`, and draws into the bound framebuffer. Returns when that is
+  // done, so that what a frame took can be told.
   void EndFrame(Rgba background, std::span<const Area> areas);
 
   const Fonts& fonts() const { return fonts_; }
