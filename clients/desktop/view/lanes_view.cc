@@ -23,6 +23,8 @@ void AddTexels(ImDrawList& list, unsigned texture, const LaneAtlas& atlas, const
   const auto height = static_cast<float>(atlas.height());
   const ImVec2 from(0, static_cast<float>(first) / height);
   const ImVec2 to(1, static_cast<float>(first + count) / height);
+  // ImGui's texture ids are pointers; the OpenGL backend reads names out of them.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   list.AddImage(reinterpret_cast<ImTextureID>(static_cast<uintptr_t>(texture)), At(box.x, box.y),
                 At(box.right(), box.bottom()), from, to);
 }

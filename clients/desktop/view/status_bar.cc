@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -11,13 +12,22 @@ namespace nanolane::desktop {
 namespace {
 
 constexpr double kGap = 18;
+constexpr double kLeastText = 120;  // what is cut shorter than this is left out
 
 class StatusLine {
  public:
-  StatusLine(Painter& painter, const Rect& bar) : painter_(painter), bar_(bar) {}
+  // Nothing is said beyond `right`.
+  StatusLine(Painter& painter, const Rect& bar, double right)
+      : painter_(painter), bar_(bar), right_(right) {}
 
   void Say(const std::string& text, Rgba color) {
-    x_ += painter_.Text(painter_.fonts().small, x_, bar_.y, bar_.height, color, text) + kGap;
+    const double width = Painter::Width(painter_.fonts().small, text);
+    if (x_ + std::min(width, kLeastText) > right_) {
+      right_ = 0;  // nor anything after it
+      return;
+    }
+    x_ += painter_.Text(painter_.fonts().small, x_, bar_.y, bar_.height, color, text, right_ - x_) +
+          kGap;
   }
   void Dot(Rgba color) {
     painter_.Dot(x_ + 4, bar_.y + bar_.height / 2, 3.5, color);
@@ -27,6 +37,7 @@ class StatusLine {
  private:
   Painter& painter_;
   const Rect& bar_;
+  double right_;
   double x_ = 14;
 };
 
@@ -61,18 +72,19 @@ void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded
   const Theme& theme = painter.theme();
   const Rect& bar = viewer.screen().status;
   painter.HorizontalLine(bar.x, bar.right(), bar.y, theme.line);
-  StatusLine line(painter, bar);
-  if (loaded.model.sessions().empty()) {
-    line.Say("not connected", theme.muted);
-  } else {
-    SayEvents(line, theme, loaded.model);
-    SayView(line, theme, viewer);
-  }
   double right = bar.right() - 14;
   right -=
       painter.TextRight(painter.fonts().small, right, bar.y, bar.height, theme.muted, "? keys");
-  painter.TextRight(painter.fonts().small, right - kGap, bar.y, bar.height, theme.faint,
-                    absl::StrFormat("%.1f ms/frame", frame_ms));
+  right -= kGap;
+  right -= painter.TextRight(painter.fonts().small, right, bar.y, bar.height, theme.faint,
+                             absl::StrFormat("%.1f ms/frame", frame_ms));
+  StatusLine line(painter, bar, right - kGap);
+  if (loaded.model.sessions().empty()) {
+    line.Say("not connected", theme.muted);
+    return;
+  }
+  SayEvents(line, theme, loaded.model);
+  SayView(line, theme, viewer);
 }
 
 }  // namespace nanolane::desktop

@@ -70,50 +70,59 @@ std::vector<Chip> ChipsOf(const TimelineModel& model) {
   return chips;
 }
 
-// Returns the chip's right edge.
-double PaintChip(Painter& painter, double x, double y, const Chip& chip) {
-  const Theme& theme = painter.theme();
-  const Fonts& fonts = painter.fonts();
-  const double key = Painter::Width(fonts.body, chip.key);
-  const double value = std::min(Painter::Width(fonts.strong, chip.value), kMostChipText);
-  const double extra = chip.extra.empty() ? 0 : Painter::Width(fonts.body, chip.extra) + 8;
-  const Rect box{x, y, kChipPad * 2 + key + 6 + value + extra, kChipHeight};
-  painter.Fill(box, theme.raised, kRadius);
-  painter.Frame(box, theme.line, kRadius);
-  double at = x + kChipPad;
-  painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.key);
-  at += key + 6;
-  painter.Text(fonts.strong, at, y, kChipHeight, theme.text, chip.value, kMostChipText);
-  at += value + 8;
-  if (extra > 0) painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.extra);
-  return box.right();
+// How wide the parts of a chip are.
+struct ChipWidths {
+  double key = 0;
+  double value = 0;
+  double extra = 0;
+  double all() const { return kChipPad * 2 + key + 6 + value + extra; }
+};
+
+ChipWidths WidthsOf(const Fonts& fonts, const Chip& chip) {
+  return {.key = Painter::Width(fonts.body, chip.key),
+          .value = std::min(Painter::Width(fonts.strong, chip.value), kMostChipText),
+          .extra = chip.extra.empty() ? 0 : Painter::Width(fonts.body, chip.extra) + 8};
 }
 
-// What the stream is doing: loading, live, recorded, broken.
-void PaintState(Painter& painter, double x, double y, const TimelineModel& model) {
+void PaintBox(Painter& painter, const Rect& box) {
+  painter.Fill(box, painter.theme().raised, kRadius);
+  painter.Frame(box, painter.theme().line, kRadius);
+}
+
+void PaintChip(Painter& painter, double x, double y, const Chip& chip, const ChipWidths& widths) {
   const Theme& theme = painter.theme();
+  const Fonts& fonts = painter.fonts();
+  PaintBox(painter, {x, y, widths.all(), kChipHeight});
+  double at = x + kChipPad;
+  painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.key);
+  at += widths.key + 6;
+  painter.Text(fonts.strong, at, y, kChipHeight, theme.text, chip.value, kMostChipText);
+  at += widths.value + 8;
+  painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.extra);
+}
+
+// What the stream is doing: loading, open, complete, broken.
+struct State {
   std::string text;
-  Rgba color = theme.muted;
-  if (model.sessions().empty()) return;
-  if (model.phase() == TimelineModel::Phase::kFailed) {
-    text = "incomplete";
-    color = theme.error;
-  } else if (model.phase() == TimelineModel::Phase::kLoading) {
-    text = absl::StrCat("loading ", ShareText(static_cast<double>(model.received_events()),
-                                              static_cast<double>(model.expected_events())));
-    color = theme.accent;
-  } else {
-    const bool live = !model.sessions().front().ended;
-    text = live ? "open" : "complete";
-    color = live ? theme.accent : theme.muted;
+  Rgba color = 0;
+};
+
+State StateOf(const TimelineModel& model, const Theme& theme) {
+  if (model.phase() == TimelineModel::Phase::kFailed) return {"incomplete", theme.error};
+  if (model.phase() == TimelineModel::Phase::kLoading) {
+    const std::string share = ShareText(static_cast<double>(model.received_events()),
+                                        static_cast<double>(model.expected_events()));
+    return {absl::StrCat("loading ", share), theme.accent};
   }
-  if (text.empty()) return;
-  const double width = Painter::Width(painter.fonts().body, text);
-  const Rect box{x, y, kChipPad * 2 + 14 + width, kChipHeight};
-  painter.Fill(box, theme.raised, kRadius);
-  painter.Frame(box, theme.line, kRadius);
-  painter.Dot(x + kChipPad + 3, y + kChipHeight / 2, 3.5, color);
-  painter.Text(painter.fonts().body, x + kChipPad + 14, y, kChipHeight, theme.muted, text);
+  return model.sessions().front().ended ? State{"complete", theme.muted}
+                                        : State{"open", theme.accent};
+}
+
+void PaintState(Painter& painter, double x, double y, double width, const State& state) {
+  PaintBox(painter, {x, y, width, kChipHeight});
+  painter.Dot(x + kChipPad + 3, y + kChipHeight / 2, 3.5, state.color);
+  painter.Text(painter.fonts().body, x + kChipPad + 14, y, kChipHeight, painter.theme().muted,
+               state.text);
 }
 
 }  // namespace
@@ -126,12 +135,21 @@ void PaintTopBar(Painter& painter, const Viewer& viewer, const Loaded& loaded) {
   x += painter.Text(painter.fonts().brand, x, bar.y, bar.height, theme.text, "nano");
   x += painter.Text(painter.fonts().brand, x, bar.y, bar.height, theme.accent, "lane");
   x += 16;
+  if (loaded.model.sessions().empty()) return;
   const double y = bar.y + (bar.height - kChipHeight) / 2;
-  const double right = bar.right() - kSearchWidth - 28;
-  painter.Clip({bar.x, bar.y, right - bar.x, bar.height});
-  for (const Chip& chip : ChipsOf(loaded.model)) x = PaintChip(painter, x, y, chip) + kChipGap;
-  PaintState(painter, x, y, loaded.model);
-  painter.Unclip();
+  const State state = StateOf(loaded.model, theme);
+  const double state_width = kChipPad * 2 + 14 + Painter::Width(painter.fonts().body, state.text);
+  // Chips that do not fit whole are left out; the state stays.
+  const double right = bar.right() - kSearchWidth - 28 - state_width - kChipGap;
+  for (const Chip& chip : ChipsOf(loaded.model)) {
+    const ChipWidths widths = WidthsOf(painter.fonts(), chip);
+    if (x + widths.all() > right) continue;
+    PaintChip(painter, x, y, chip, widths);
+    x += widths.all() + kChipGap;
+  }
+  if (x + state_width < bar.right() - kSearchWidth - 14) {
+    PaintState(painter, x, y, state_width, state);
+  }
 }
 
 }  // namespace nanolane::desktop
