@@ -15,10 +15,8 @@ constexpr std::array<const char*, 6> kByteUnits = {"B", "KB", "MB", "GB", "TB", 
 
 // Three digits that count, without trailing zeros after the point.
 std::string ThreeDigits(double value) {
-  std::string text = absl::StrFormat(value >= 99.95   ? "%.0f"
-                                     : value >= 9.995 ? "%.1f"
-                                                      : "%.2f",
-                                     value);
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::string text = absl::StrFormat("%.*f", decimals, value);
   if (text.find('.') == std::string::npos) return text;
   while (text.back() == '0') text.pop_back();
   if (text.back() == '.') text.pop_back();
@@ -59,7 +57,7 @@ std::string ShareText(double part, double whole) {
   const double percent = part / whole * 100;
   if (percent >= 99.95) return percent > 99.9999999 ? "100 %" : "99.9 %";
   if (percent < 0.01) return "< 0.01 %";
-  return absl::StrFormat(percent < 0.995 ? "%.2f %%" : "%.1f %%", percent);
+  return absl::StrFormat("%.*f %%", percent < 0.995 ? 2 : 1, percent);
 }
 
 }  // namespace nanolane::desktop

@@ -18,7 +18,8 @@ struct GroupKey {
   int32_t gpu_index = -1;
   std::string gpu_uuid;
 
-  auto operator<=>(const GroupKey&) const = default;
+  auto operator<=>(const GroupKey&) const =
+      default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 RowKind KindOf(LaneKind kind) {

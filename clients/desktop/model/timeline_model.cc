@@ -1,7 +1,6 @@
 #include "clients/desktop/model/timeline_model.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,15 +13,11 @@ TimelineModel::TimelineModel() = default;
 void TimelineModel::Apply(LoaderMessage message) {
   if (phase_ == Phase::kFailed) return;
   ++version_;
-  const absl::Status status = std::visit(
-      [this](auto&& payload) -> absl::Status {
-        using T = std::decay_t<decltype(payload)>;
-        if constexpr (std::is_same_v<T, StreamOpened>) return Open(std::move(payload));
-        if constexpr (std::is_same_v<T, DictionaryEntries>) return Add(payload);
-        if constexpr (std::is_same_v<T, BlockArrived>) return Add(std::move(payload));
-        if constexpr (std::is_same_v<T, StreamEnded>) return End(payload);
-      },
-      std::move(message));
+  absl::Status status;
+  if (auto* opened = std::get_if<StreamOpened>(&message)) status = Open(std::move(*opened));
+  if (auto* entries = std::get_if<DictionaryEntries>(&message)) status = Add(*entries);
+  if (auto* block = std::get_if<BlockArrived>(&message)) status = Add(std::move(*block));
+  if (auto* ended = std::get_if<StreamEnded>(&message)) status = End(*ended);
   if (!status.ok()) {
     phase_ = Phase::kFailed;
     status_ = status;

@@ -44,8 +44,9 @@ std::vector<WideSpan> FindWideSpans(const LaneModel& lane, uint32_t depth,
                                    : column.edge_covered;
     filled = full ? filled + 1 : 0;
     // Looked up once it is long enough, then now and then: the next span may begin at an edge.
-    if (filled >= least_columns && (filled - least_columns) % least_columns == 0) {
+    if (filled == least_columns) {
       AddSpanAt(lane, depth, window, width, left, least_pixels, spans);
+      filled = 0;
     }
     left = right;
   }

@@ -16,6 +16,7 @@ int Fail(const absl::Status& status, int code) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): nothing but the end of memory throws here
 int main(int argc, char** argv) {
   namespace desktop = nanolane::desktop;
   const auto parsed = desktop::ParseCommandLine(argc, argv);

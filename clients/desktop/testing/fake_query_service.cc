@@ -59,7 +59,7 @@ grpc::Status FakeQueryService::StreamTimeline(
   for (const auto& served : sessions()) {
     if (served->summary.session().session_id() != request->scope().session_ids(0)) continue;
     for (size_t i = 0; i < served->messages.size(); ++i) {
-      const grpc::Status status = before_message_(i);
+      grpc::Status status = before_message_(i);
       if (!status.ok()) return status;
       if (context->IsCancelled() || !writer->Write(served->messages[i])) {
         ++cancelled_;

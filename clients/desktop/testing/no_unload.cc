@@ -3,6 +3,7 @@
 
 extern "C" int dlclose(void* /*handle*/) noexcept { return 0; }
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the name that the sanitizer looks for
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:swrast_dri.so\n"
          "leak:libLLVM\n"

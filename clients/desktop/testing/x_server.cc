@@ -26,6 +26,7 @@ pid_t Spawn(const std::vector<std::string>& arguments, int target, int& read_end
   posix_spawn_file_actions_adddup2(&actions, ends[1], target);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   pid_t pid = -1;

@@ -90,7 +90,8 @@ void PaintFacts(Painter& painter, const Column& column, const std::vector<Fact>&
   for (size_t i = 0; i < facts.size(); ++i) {
     const size_t row = i % lines;
     if (row >= room) continue;
-    const double x = column.x() + stride * static_cast<double>(i / lines);
+    const size_t side = i / lines;
+    const double x = column.x() + stride * static_cast<double>(side);
     painter.Text(face, x, column.line(row + skip), kLine, theme.muted, facts[i].key, 88);
     painter.Text(face, x + 92, column.line(row + skip), kLine, theme.text, facts[i].value,
                  stride - 100);

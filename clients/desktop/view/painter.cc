@@ -60,7 +60,12 @@ void Painter::VerticalLine(double x, double y0, double y1, Rgba color) {
 }
 
 void Painter::DashedVertical(double x, double y0, double y1, Rgba color) {
-  for (double y = y0; y < y1; y += 6) VerticalLine(x, y, std::min(y + 3, y1), color);
+  constexpr double kDash = 3;
+  const auto dashes = static_cast<int>(std::ceil((y1 - y0) / (2 * kDash)));
+  for (int i = 0; i < dashes; ++i) {
+    const double y = y0 + 2 * kDash * i;
+    VerticalLine(x, y, std::min(y + kDash, y1), color);
+  }
 }
 
 void Painter::Dot(double x, double y, double radius, Rgba color) {
