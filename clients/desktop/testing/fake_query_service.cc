@@ -1,5 +1,6 @@
 #include "clients/desktop/testing/fake_query_service.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -49,6 +50,22 @@ grpc::Status FakeQueryService::ListSessions(grpc::ServerContext* /*context*/,
   return grpc::Status::OK;
 }
 
+grpc::Status FakeQueryService::WriteTimeline(
+    const Served& served, grpc::ServerContext& context,
+    grpc::ServerWriter<query::v1::StreamTimelineResponse>& writer) {
+  const size_t count = served.messages.size();
+  for (size_t i = 0; endless_ || i < count; ++i) {
+    grpc::Status status = before_message_(i);
+    if (!status.ok()) return status;
+    if (context.IsCancelled() || !writer.Write(served.messages[std::min(i, count - 1)])) {
+      ++cancelled_;
+      return grpc::Status::CANCELLED;
+    }
+    ++sent_;
+  }
+  return grpc::Status::OK;
+}
+
 grpc::Status FakeQueryService::StreamTimeline(
     grpc::ServerContext* context, const query::v1::StreamTimelineRequest* request,
     grpc::ServerWriter<query::v1::StreamTimelineResponse>* writer) {
@@ -58,16 +75,9 @@ grpc::Status FakeQueryService::StreamTimeline(
   }
   for (const auto& served : sessions()) {
     if (served->summary.session().session_id() != request->scope().session_ids(0)) continue;
-    for (size_t i = 0; i < served->messages.size(); ++i) {
-      grpc::Status status = before_message_(i);
-      if (!status.ok()) return status;
-      if (context->IsCancelled() || !writer->Write(served->messages[i])) {
-        ++cancelled_;
-        return grpc::Status::CANCELLED;
-      }
-      ++sent_;
-    }
-    return grpc::Status::OK;
+    grpc::Status status = WriteTimeline(*served, *context, *writer);
+    after_stream_();
+    return status;
   }
   return {grpc::StatusCode::NOT_FOUND, "no such session"};
 }

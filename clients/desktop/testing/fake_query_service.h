@@ -28,6 +28,11 @@ class FakeQueryService final : public query::v1::QueryService::Service {
     before_message_ = std::move(hook);
   }
 
+  // A timeline then goes on with its last message until the reader has gone.
+  void set_endless() { endless_ = true; }
+  // Called when a timeline's handler has counted how it ended.
+  void set_after_stream(std::function<void()> hook) { after_stream_ = std::move(hook); }
+
   const std::string& address() const { return address_; }
   std::shared_ptr<grpc::Channel> channel() const;
   // Streams that ended because the reader went away.
@@ -47,11 +52,15 @@ class FakeQueryService final : public query::v1::QueryService::Service {
   grpc::Status ListSessions(grpc::ServerContext* context,
                             const query::v1::ListSessionsRequest* request,
                             query::v1::ListSessionsResponse* response) override;
+  grpc::Status WriteTimeline(const Served& served, grpc::ServerContext& context,
+                             grpc::ServerWriter<query::v1::StreamTimelineResponse>& writer);
   grpc::Status StreamTimeline(
       grpc::ServerContext* context, const query::v1::StreamTimelineRequest* request,
       grpc::ServerWriter<query::v1::StreamTimelineResponse>* writer) override;
 
   std::function<grpc::Status(size_t)> before_message_ = [](size_t) { return grpc::Status::OK; };
+  std::function<void()> after_stream_ = [] {};
+  bool endless_ = false;
   std::atomic<int> cancelled_ = 0;
   std::atomic<size_t> sent_ = 0;
   mutable base::Mutex mutex_;
