@@ -73,6 +73,7 @@ absl::Status SessionWriter::Add(trace::LaneId lane, const trace::Event& event) {
   return absl::OkStatus();
 }
 
+// The lowest of several that are equally full.
 absl::Status SessionWriter::CutFullestLane() {
   const auto fullest = std::max_element(
       lanes_.begin(), lanes_.end(),
@@ -145,10 +146,7 @@ absl::Status SessionWriter::EndStream() {
 }
 
 absl::Status SessionWriter::Finish(const nanolane::trace::v1::Session& final_session) {
-  std::vector<trace::LaneId> lanes;
-  for (const auto& [lane, events] : lanes_) lanes.push_back(lane);
-  std::sort(lanes.begin(), lanes.end());  // the same order in every run
-  for (const trace::LaneId lane : lanes) RETURN_IF_ERROR(CutLane(lane));
+  for (const auto& [lane, events] : lanes_) RETURN_IF_ERROR(CutLane(lane));
   session_ = final_session;
   session_.set_ended(true);
   *pending_.mutable_session() = session_;

@@ -8,12 +8,12 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "libs/base/mutex.h"
 #include "libs/ingest/session_sink.h"
 #include "libs/trace/event_columns.h"
@@ -68,7 +68,8 @@ class SessionWriter final : public SessionSink {
   bool ended_ = false;
 
   trace::DictionaryBuilder dictionary_;
-  absl::flat_hash_map<trace::LaneId, trace::EventColumns> lanes_;
+  // Ordered: which lane is cut, and the order of the last cuts, must be the same in every run.
+  std::map<trace::LaneId, trace::EventColumns> lanes_;
   size_t buffered_ = 0;
   nanolane::store::v1::AppendRequest pending_;  // without dictionary, session and sequence
   size_t pending_bytes_ = 0;
