@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "libs/base/mutex.h"
 #include "libs/rpc/status.h"
 #include "libs/rpc/worker_pool.h"
@@ -19,6 +20,14 @@ namespace nanolane::rpc {
 
 inline absl::Status TooBusy() {
   return absl::ResourceExhaustedError("the server has too many calls at once; try again later");
+}
+
+// For `work` below: moves a result into the response, or passes its error on.
+template <typename Response>
+absl::Status Fill(absl::StatusOr<Response> result, Response& response) {
+  if (!result.ok()) return result.status();
+  response = *std::move(result);
+  return absl::OkStatus();
 }
 
 // `work` fills the response that the caller holds. Its deadline is the client's.

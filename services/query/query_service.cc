@@ -18,13 +18,6 @@ constexpr size_t kStreams = 64;
 constexpr size_t kCalls = 8;
 constexpr size_t kWaitingCalls = 256;
 
-template <typename T>
-absl::Status Fill(absl::StatusOr<T> result, T& response) {
-  RETURN_IF_ERROR(result.status());
-  response = *std::move(result);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 QueryService::QueryService(const std::shared_ptr<grpc::Channel>& store)
@@ -34,7 +27,7 @@ grpc::ServerUnaryReactor* QueryService::ListSessions(grpc::CallbackServerContext
                                                      const v1::ListSessionsRequest* request,
                                                      v1::ListSessionsResponse* response) {
   return rpc::RunUnary(calls_, *context, [=, this] {
-    return Fill(query::ListSessions(*request, store_), *response);
+    return rpc::Fill(query::ListSessions(*request, store_), *response);
   });
 }
 
@@ -63,8 +56,8 @@ grpc::ServerUnaryReactor* QueryService::Search(grpc::CallbackServerContext* cont
                                                const v1::SearchRequest* request,
                                                v1::SearchResponse* response) {
   return rpc::RunUnary(calls_, *context, [=, this] {
-    return Fill(query::Search(*request, store_, [context] { return context->IsCancelled(); }),
-                *response);
+    return rpc::Fill(query::Search(*request, store_, [context] { return context->IsCancelled(); }),
+                     *response);
   });
 }
 
@@ -72,8 +65,8 @@ grpc::ServerUnaryReactor* QueryService::GetStats(grpc::CallbackServerContext* co
                                                  const v1::GetStatsRequest* request,
                                                  v1::GetStatsResponse* response) {
   return rpc::RunUnary(calls_, *context, [=, this] {
-    return Fill(query::GetStats(*request, store_, [context] { return context->IsCancelled(); }),
-                *response);
+    return rpc::Fill(
+        query::GetStats(*request, store_, [context] { return context->IsCancelled(); }), *response);
   });
 }
 
