@@ -5,15 +5,18 @@
 
 namespace nanolane::rpc {
 
-absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const std::string& address,
-                                                       std::chrono::milliseconds wait) {
+std::shared_ptr<grpc::Channel> OpenChannel(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
   // Loopback and Unix addresses are never reached through a proxy.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  std::shared_ptr<grpc::Channel> channel =
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const std::string& address,
+                                                       std::chrono::milliseconds wait) {
+  std::shared_ptr<grpc::Channel> channel = OpenChannel(address);
   if (!channel->WaitForConnected(std::chrono::system_clock::now() + wait)) {
     return absl::UnavailableError(
         base::StrCat("no Nanolane server answers at ", address,

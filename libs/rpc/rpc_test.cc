@@ -1,5 +1,6 @@
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <future>
 
 #include "libs/rpc/channel.h"
@@ -39,6 +40,19 @@ TEST_CASE("a server binds a free port, answers, and a second one there is refuse
   CHECK(Connect((*server)->address()).ok());
   CHECK(Server::Start({.listen = (*server)->address(), .services = {}}).status().code() ==
         absl::StatusCode::kUnavailable);
+}
+
+TEST_CASE("a channel opens before its server is there, and passes no proxy on the way to it") {
+  const auto server = Server::Start({.listen = "127.0.0.1:0", .services = {}});
+  REQUIRE(server.ok());
+  setenv("grpc_proxy", "http://127.0.0.1:1", 1);  // nothing listens there
+  setenv("no_grpc_proxy", "elsewhere", 1);
+  const auto channel = OpenChannel((*server)->address());
+  CHECK(channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(5)));
+  (*server)->Shutdown(std::chrono::milliseconds(0));
+  CHECK(OpenChannel((*server)->address()) != nullptr);
+  unsetenv("grpc_proxy");
+  unsetenv("no_grpc_proxy");
 }
 
 TEST_CASE("connecting where nothing listens says what to do") {

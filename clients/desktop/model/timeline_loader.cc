@@ -16,7 +16,6 @@ namespace nanolane::desktop {
 namespace {
 
 constexpr auto kUnaryDeadline = std::chrono::seconds(10);
-constexpr int kMaxMessageBytes = 64 << 20;
 constexpr int kSessionPage = 1'000;
 
 bool IsMemory(trace::LaneKind kind) {
@@ -24,12 +23,6 @@ bool IsMemory(trace::LaneKind kind) {
 }
 
 }  // namespace
-
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
-}
 
 TimelineLoader::TimelineLoader(std::shared_ptr<grpc::Channel> channel, LoaderOptions options)
     : options_(std::move(options)),

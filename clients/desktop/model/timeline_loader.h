@@ -73,7 +73,4 @@ class TimelineLoader {
   std::thread thread_;  // last: starts when everything else stands
 };
 
-// A channel to `server` ("HOST:PORT"), with room for the largest block chunk.
-std::shared_ptr<grpc::Channel> OpenChannel(const std::string& server);
-
 }  // namespace nanolane::desktop

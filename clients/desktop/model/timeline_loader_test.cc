@@ -7,6 +7,7 @@
 #include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/testing/fake_query_service.h"
 #include "libs/base/clock.h"
+#include "libs/rpc/channel.h"
 
 namespace nanolane::desktop {
 namespace {
@@ -211,7 +212,7 @@ TEST_CASE("the feed tries again until there is a server") {
   int channels = 0;
   Signal posted;
   TimelineFeed feed(
-      [&] { return channels++ == 0 ? OpenChannel(gone.address()) : service.channel(); },
+      [&] { return channels++ == 0 ? rpc::OpenChannel(gone.address()) : service.channel(); },
       {.server = service.address(), .on_message = [&] { posted.Set(); }}, clock);
   posted.Wait();
   CHECK(feed.Pump(1));

@@ -10,6 +10,7 @@
 #include "clients/desktop/view/main_view.h"
 #include "libs/base/clock.h"
 #include "libs/base/status_macros.h"
+#include "libs/rpc/channel.h"
 
 namespace nanolane::desktop {
 namespace {
@@ -61,7 +62,7 @@ absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
 
 absl::Status TakeScreenshot(const CommandLine& line) {
   const base::SystemClock clock;
-  TimelineFeed feed([&line] { return OpenChannel(line.server); },
+  TimelineFeed feed([&line] { return rpc::OpenChannel(line.server); },
                     {.server = line.server, .session = line.session, .range = line.range}, clock);
   feed.PumpToEnd();
   RETURN_IF_ERROR(feed.model().status());

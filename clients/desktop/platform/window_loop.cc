@@ -6,6 +6,7 @@
 #include "clients/desktop/view/main_view.h"
 #include "libs/base/clock.h"
 #include "libs/base/status_macros.h"
+#include "libs/rpc/channel.h"
 
 namespace nanolane::desktop {
 namespace {
@@ -21,7 +22,7 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
   ASSIGN_OR_RETURN(const auto window,
                    GlfwWindow::Create({.width = line.width, .height = line.height}));
   const base::SystemClock clock;
-  TimelineFeed feed([&line] { return OpenChannel(line.server); },
+  TimelineFeed feed([&line] { return rpc::OpenChannel(line.server); },
                     {.server = line.server,
                      .session = line.session,
                      .range = std::nullopt,

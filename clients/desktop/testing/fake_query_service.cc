@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
-#include "clients/desktop/model/timeline_loader.h"
+#include "libs/rpc/channel.h"
 
 namespace nanolane::desktop {
 
@@ -33,7 +33,9 @@ std::vector<std::shared_ptr<const FakeQueryService::Served>> FakeQueryService::s
   return sessions_;
 }
 
-std::shared_ptr<grpc::Channel> FakeQueryService::channel() const { return OpenChannel(address_); }
+std::shared_ptr<grpc::Channel> FakeQueryService::channel() const {
+  return rpc::OpenChannel(address_);
+}
 
 query::v1::StreamTimelineRequest FakeQueryService::last_request() const {
   base::MutexLock lock(mutex_);
