@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "libs/timeline/lane_rep.h"
+#include "libs/trace/model.h"
 
 namespace nanolane::timeline {
 
@@ -15,12 +16,6 @@ constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
 
 int64_t Saturated(uint64_t length) {
   return static_cast<int64_t>(std::min(length, static_cast<uint64_t>(kLatest)));
-}
-
-int64_t EndOf(int64_t start_ns, int64_t duration_ns) {
-  int64_t end_ns = 0;
-  const bool beyond = __builtin_add_overflow(start_ns, std::max<int64_t>(duration_ns, 0), &end_ns);
-  return beyond ? kLatest : end_ns;
 }
 
 uint64_t Distance(int64_t from_ns, int64_t to_ns) {
@@ -60,7 +55,7 @@ size_t LaneRep::RowFor(const RowSpan& span) {
 
 void LaneRep::Add(int64_t start_ns, int64_t duration_ns, trace::Category category, size_t index) {
   const RowSpan span = {.start_ns = start_ns,
-                        .end_ns = EndOf(start_ns, duration_ns),
+                        .end_ns = trace::EndOf(start_ns, duration_ns),
                         .index = static_cast<uint32_t>(index),
                         .slot = slots.SlotOf(category)};
   first_ns = size == 0 ? span.start_ns : std::min(first_ns, span.start_ns);

@@ -8,6 +8,8 @@
 #include <queue>
 #include <utility>
 
+#include "libs/trace/model.h"
+
 namespace nanolane::timeline {
 
 namespace {
@@ -104,11 +106,8 @@ void NestedRows::Append(std::span<const int64_t> start_ns, std::span<const int64
   assert(start_ns.size() == duration_ns.size());
   assert(size() + start_ns.size() <= std::numeric_limits<uint32_t>::max());
   for (size_t i = 0; i < start_ns.size(); ++i) {
-    int64_t end_ns = 0;
-    const int64_t duration = std::max<int64_t>(duration_ns[i], 0);
-    if (__builtin_add_overflow(start_ns[i], duration, &end_ns)) end_ns = kLatest;
     start_ns_.push_back(start_ns[i]);
-    end_ns_.push_back(end_ns);
+    end_ns_.push_back(trace::EndOf(start_ns[i], duration_ns[i]));
   }
 }
 

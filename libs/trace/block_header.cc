@@ -20,11 +20,6 @@ constexpr uint32_t kFlagSorted = 1;
 constexpr uint32_t kFlagDisjoint = 2;
 constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
 
-int64_t EndOf(int64_t start, int64_t duration) {
-  if (duration <= 0) return start;
-  return start > kMaxTime - duration ? kMaxTime : start + duration;
-}
-
 int64_t UnionLength(const EventColumns& events, bool sorted) {
   std::vector<std::pair<int64_t, int64_t>> spans;
   if (!sorted) {

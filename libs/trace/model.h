@@ -130,6 +130,13 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// Where an event ends: start + max(duration, 0), held at int64's greatest value.
+inline int64_t EndOf(int64_t start_ns, int64_t duration_ns) {
+  constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
+  if (duration_ns <= 0) return start_ns;
+  return start_ns > kLatest - duration_ns ? kLatest : start_ns + duration_ns;
+}
+
 // Something that is missing from a session, and why.
 struct Loss {
   EventKind kind = EventKind::kUnspecified;  // kUnspecified: not of one kind

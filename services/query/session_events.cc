@@ -1,10 +1,10 @@
 #include "services/query/session_events.h"
 
-#include <limits>
 #include <utility>
 
 #include "libs/base/status_macros.h"
 #include "libs/trace/block_codec.h"
+#include "libs/trace/model.h"
 #include "libs/trace/wire.h"
 
 namespace nanolane::query {
@@ -48,16 +48,10 @@ absl::Status VisitEvents(const std::string& session_id, const TimeRange* window,
   return status;
 }
 
-int64_t EndOf(int64_t start_ns, int64_t duration_ns) {
-  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-  if (duration_ns <= 0) return start_ns;
-  return start_ns > kMax - duration_ns ? kMax : start_ns + duration_ns;
-}
-
 bool Overlaps(int64_t start_ns, int64_t duration_ns, const TimeRange* window) {
   if (window == nullptr) return true;
   if (start_ns >= window->end_ns()) return false;
-  return start_ns >= window->start_ns() || EndOf(start_ns, duration_ns) > window->start_ns();
+  return start_ns >= window->start_ns() || trace::EndOf(start_ns, duration_ns) > window->start_ns();
 }
 
 }  // namespace nanolane::query

@@ -46,7 +46,4 @@ absl::Status VisitEvents(const std::string& session_id, const TimeRange* window,
 // Whether an event overlaps the window (null: always): it starts inside it, or runs at its start.
 bool Overlaps(int64_t start_ns, int64_t duration_ns, const TimeRange* window);
 
-// start + max(duration, 0), saturated.
-int64_t EndOf(int64_t start_ns, int64_t duration_ns);
-
 }  // namespace nanolane::query

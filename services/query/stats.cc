@@ -9,6 +9,7 @@
 
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
+#include "libs/trace/model.h"
 #include "libs/trace/wire.h"
 #include "services/query/lanes.h"
 #include "services/query/session_events.h"
@@ -91,7 +92,7 @@ class StatsBuilder {
       const int64_t start = events.start_ns[i];
       const int64_t duration = events.duration_ns[i];
       if (!Overlaps(start, duration, &window_)) continue;
-      const int64_t end = EndOf(start, duration);
+      const int64_t end = trace::EndOf(start, duration);
       lane.first_ns = lane.events == 0 ? start : std::min(lane.first_ns, start);
       lane.last_ns = lane.events == 0 ? end : std::max(lane.last_ns, end);
       ++lane.events;
@@ -159,7 +160,7 @@ absl::StatusOr<v1::GetStatsResponse> GetStats(const v1::GetStatsRequest& request
   } else {
     window.set_start_ns(summary.start_ns());
     // Exclusive: one beyond the last event's end, so that an instant there is inside.
-    window.set_end_ns(EndOf(summary.end_ns(), 1));
+    window.set_end_ns(trace::EndOf(summary.end_ns(), 1));
   }
   if (window.end_ns() <= window.start_ns()) {
     return absl::InvalidArgumentError("the window is empty: its end must be after its start");

@@ -1,17 +1,8 @@
 #include "libs/ingest/kineto/call_stacks.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace nanolane::ingest::kineto {
-namespace {
-
-int64_t EndOf(int64_t start_ns, int64_t duration_ns) {
-  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
-  return start_ns > kLast - duration_ns ? kLast : start_ns + duration_ns;
-}
-
-}  // namespace
 
 CallStacks::Stack& CallStacks::StackOf(ThreadIndex thread) {
   if (thread >= stacks_.size()) stacks_.resize(thread + 1);
@@ -26,7 +17,7 @@ void CallStacks::Push(ThreadIndex thread, FrameSource source, NameId name, int64
                       int64_t duration_ns) {
   Stack& stack = StackOf(thread);
   PopUntil(stack, start_ns);
-  int64_t end_ns = EndOf(start_ns, std::max<int64_t>(0, duration_ns));
+  int64_t end_ns = trace::EndOf(start_ns, duration_ns);
   if (!stack.empty()) end_ns = std::min(end_ns, stack.back().end_ns);
   if (stack.size() < kMaxDepth) {
     stack.push_back({.end_ns = end_ns, .name = name, .source = source});
