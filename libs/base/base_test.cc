@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libs/base/bounded_queue.h"
+#include "libs/base/number_text.h"
 #include "libs/base/time_text.h"
 
 namespace nanolane::base {
@@ -20,6 +21,16 @@ TEST_CASE("durations are written with a unit and at most three decimals") {
   CHECK(FormatDuration(std::numeric_limits<int64_t>::min()) == "-9223372036.854 s");
   CHECK(FormatExactNanos(208'512'984) == "208 512 984 ns");
   CHECK(FormatExactNanos(-7) == "-7 ns");
+}
+
+TEST_CASE("counts are written with their digits in groups of three") {
+  CHECK(GroupedCount(0) == "0");
+  CHECK(GroupedCount(999) == "999");
+  CHECK(GroupedCount(1'000) == "1 000");
+  CHECK(GroupedCount(123'456) == "123 456");
+  CHECK(GroupedCount(1'234'567) == "1 234 567");
+  CHECK(GroupedCount(std::numeric_limits<uint64_t>::max()) == "18 446 744 073 709 551 615");
+  CHECK(FormatExactNanos(std::numeric_limits<int64_t>::min()) == "-9 223 372 036 854 775 808 ns");
 }
 
 TEST_CASE("durations are read exactly") {

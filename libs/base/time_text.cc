@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "libs/base/number_text.h"
 #include "libs/base/str_cat.h"
 
 namespace nanolane::base {
@@ -55,13 +56,8 @@ std::string FormatDuration(int64_t ns) {
 
 std::string FormatExactNanos(int64_t ns) {
   const bool negative = ns < 0;
-  std::string digits = StrCat(negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns));
-  for (size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, 1, ' ');
-  }
-  if (negative) digits.insert(0, 1, '-');
-  return digits + " ns";
+  const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+  return StrCat(negative ? "-" : "", GroupedCount(magnitude), " ns");
 }
 
 absl::StatusOr<int64_t> ParseDuration(std::string_view text) {

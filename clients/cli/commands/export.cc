@@ -8,6 +8,7 @@
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/output/progress.h"
 #include "clients/cli/output/table.h"
+#include "libs/base/number_text.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
 #include "libs/rpc/status.h"
@@ -99,7 +100,7 @@ class Export final : public Command {
       }
       ended = message.has_end();
       bar.Update(message.sent_events(), expected,
-                 base::StrCat(WithThousands(message.sent_events()), " events"));
+                 base::StrCat(base::GroupedCount(message.sent_events()), " events"));
     }
     if (!out.good()) context.TryCancel();
     const absl::Status status = rpc::FromGrpc(stream->Finish());

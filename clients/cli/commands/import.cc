@@ -7,6 +7,7 @@
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/output/progress.h"
 #include "clients/cli/output/table.h"
+#include "libs/base/number_text.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
 #include "libs/ingest/kineto/kineto_import.h"
@@ -83,7 +84,7 @@ class Import final : public Command {
               : progress.bytes_total *
                     std::min<uint64_t>(progress.events_written, progress.events) / progress.events;
     bar.Update(progress.bytes_read * 9 + written, progress.bytes_total * 10,
-               base::StrCat(WithThousands(progress.events), " records read"));
+               base::StrCat(base::GroupedCount(progress.events), " records read"));
   };
   return ingest::ImportKineto(file, sinks, import);
 }
@@ -110,17 +111,17 @@ Print(const std::vector<ingest::ImportedSession>& all, const GlobalOptions& opti
   for (const auto& session : all) {
     const auto count = [&](const char* kind) {
       const auto found = session.by_kind.find(kind);
-      return WithThousands(found == session.by_kind.end() ? 0 : found->second);
+      return base::GroupedCount(found == session.by_kind.end() ? 0 : found->second);
     };
-    table.AddRow({session.session_id, session.project, WithThousands(session.events),
+    table.AddRow({session.session_id, session.project, base::GroupedCount(session.events),
                   count("kernel"), count("memcpy"), count("memset"), count("sync"), count("nvtx"),
                   count("memory"), session.already_stored ? "was there already" : ""});
   }
   std::cout << table.Render();
   for (const auto& session : all) {
     for (const ingest::LeftOut& left : session.left_out) {
-      std::cout << session.session_id.substr(0, 8) << ": " << WithThousands(left.count) << " × "
-                << left.reason;
+      std::cout << session.session_id.substr(0, 8) << ": " << base::GroupedCount(left.count)
+                << " × " << left.reason;
       if (left.first_offset.has_value())
         std::cout << " (first at byte " << *left.first_offset << ")";
       std::cout << "\n";

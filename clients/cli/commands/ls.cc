@@ -5,6 +5,7 @@
 #include "clients/cli/client.h"
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/output/table.h"
+#include "libs/base/number_text.h"
 #include "libs/base/status_macros.h"
 
 namespace nanolane::cli {
@@ -73,8 +74,8 @@ class Ls final : public Command {
                     session.host().empty() ? "-" : session.host(), ProcessName(session),
                     session.pid() == 0 ? "-" : std::to_string(session.pid()),
                     base::FormatDuration(summary.end_ns() - summary.start_ns()),
-                    WithThousands(summary.events()), FormatBytes(summary.stored_bytes()),
-                    WithThousands(LostEvents(session)), session.source()});
+                    base::GroupedCount(summary.events()), FormatBytes(summary.stored_bytes()),
+                    base::GroupedCount(LostEvents(session)), session.source()});
     }
     std::cout << table.Render();
   }

@@ -7,6 +7,7 @@
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/lane_names.h"
 #include "clients/cli/output/table.h"
+#include "libs/base/number_text.h"
 #include "libs/base/status_macros.h"
 #include "libs/rpc/channel.h"
 #include "libs/rpc/status.h"
@@ -103,13 +104,13 @@ class Search final : public Command {
                  {"mean", Align::kRight},
                  {"op", Align::kLeft, 80}});
     for (const query_v1::OpHits& op : found.ops()) {
-      table.AddRow({op.session_id().substr(0, 8), KindName(op.kind()), WithThousands(op.count()),
-                    base::FormatDuration(op.total_ns()),
+      table.AddRow({op.session_id().substr(0, 8), KindName(op.kind()),
+                    base::GroupedCount(op.count()), base::FormatDuration(op.total_ns()),
                     base::FormatDuration(op.total_ns() / static_cast<int64_t>(op.count())),
                     trace::ShortName(op.name())});
     }
-    std::cout << table.Render() << WithThousands(found.total_events()) << " events of "
-              << WithThousands(found.total_ops()) << " ops\n";
+    std::cout << table.Render() << base::GroupedCount(found.total_events()) << " events of "
+              << base::GroupedCount(found.total_ops()) << " ops\n";
   }
 
   std::string pattern_;

@@ -7,6 +7,7 @@
 #include "clients/cli/commands/commands.h"
 #include "clients/cli/lane_names.h"
 #include "clients/cli/output/table.h"
+#include "libs/base/number_text.h"
 #include "libs/base/status_macros.h"
 #include "libs/rpc/channel.h"
 #include "libs/rpc/status.h"
@@ -90,7 +91,7 @@ class Stats final : public Command {
     const int64_t length = stats.window().end_ns() - stats.window().start_ns();
     std::cout << "session " << summary.session().session_id() << ", window of "
               << base::FormatDuration(length) << ", "
-              << WithThousands(LostEvents(summary.session())) << " events lost\n\n";
+              << base::GroupedCount(LostEvents(summary.session())) << " events lost\n\n";
     Table lanes({{"lane"},
                  {"events", Align::kRight},
                  {"busy", Align::kRight},
@@ -106,7 +107,7 @@ class Stats final : public Command {
       const double share =
           length == 0 ? 0
                       : 100.0 * static_cast<double>(lane.busy_ns()) / static_cast<double>(length);
-      lanes.AddRow({names[static_cast<size_t>(i)], WithThousands(lane.events()),
+      lanes.AddRow({names[static_cast<size_t>(i)], base::GroupedCount(lane.events()),
                     base::FormatDuration(lane.busy_ns()), absl::StrFormat("%.1f %%", share),
                     since_start(lane.first_ns()), since_start(lane.last_ns())});
     }
@@ -124,7 +125,7 @@ class Stats final : public Command {
     for (const query_v1::OpStats& op : stats.ops()) {
       if (top_ > 0 && shown == top_) break;
       ++shown;
-      ops.AddRow({trace::ShortName(op.name()), KindName(op.kind()), WithThousands(op.count()),
+      ops.AddRow({trace::ShortName(op.name()), KindName(op.kind()), base::GroupedCount(op.count()),
                   base::FormatDuration(op.total_ns()), base::FormatDuration(op.mean_ns()),
                   base::FormatDuration(op.min_ns()), base::FormatDuration(op.p50_ns()),
                   base::FormatDuration(op.p95_ns()), base::FormatDuration(op.max_ns())});

@@ -28,8 +28,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// 1234567 → "1 234 567".
-std::string WithThousands(uint64_t value);
 // 1536 → "1.5 KiB".
 std::string FormatBytes(uint64_t bytes);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/model/wide_math.h"
+#include "libs/base/number_text.h"
 #include "libs/base/status_macros.h"
 
 namespace nanolane::desktop {
@@ -47,8 +48,9 @@ void AddTimes(const TimelineModel& model, const LaneFacts& lane, const Event& ev
   }
   const uint64_t thread = event.thread != 0 ? event.thread : lane.lane.thread;
   if (thread != 0) facts.push_back({"thread", absl::StrCat(thread)});
-  if (event.correlation != 0) facts.push_back({"correlation", GroupedCount(event.correlation)});
-  if (event.graph_node != 0) facts.push_back({"graph node", GroupedCount(event.graph_node)});
+  if (event.correlation != 0)
+    facts.push_back({"correlation", base::GroupedCount(event.correlation)});
+  if (event.graph_node != 0) facts.push_back({"graph node", base::GroupedCount(event.graph_node)});
 }
 
 void AddKernel(const Op& op, std::vector<Fact>& facts) {
@@ -196,7 +198,8 @@ HoverCard CardOf(const TimelineModel& model, const EventRef& ref, size_t crowd) 
     card.lines.push_back(
         absl::StrCat(BytesText(full->event.bytes), rate.empty() ? "" : " · ", rate));
   }
-  if (crowd > 1) card.lines.push_back(absl::StrCat(GroupedCount(crowd), " events in this pixel"));
+  if (crowd > 1)
+    card.lines.push_back(absl::StrCat(base::GroupedCount(crowd), " events in this pixel"));
   return card;
 }
 

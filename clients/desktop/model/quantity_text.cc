@@ -27,15 +27,6 @@ std::string ThreeDigits(double value) {
 
 std::string ExactTime(int64_t ns) { return RulerLabel(ns, ns, 1); }
 
-std::string GroupedCount(uint64_t count) {
-  std::string digits = absl::StrCat(count);
-  for (size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, 1, ' ');
-  }
-  return digits;
-}
-
 std::string BytesText(int64_t bytes) {
   double value = std::abs(static_cast<double>(bytes));
   size_t unit = 0;

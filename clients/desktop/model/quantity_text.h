@@ -1,5 +1,5 @@
-// Quantities as the viewer writes them: exact times, bytes, rates, shares, counts with thousands
-// apart. Times on the ruler are ruler.h's; rounded durations are libs/base/time_text.h's.
+// Quantities as the viewer writes them: exact times, bytes, rates, shares. Times on the ruler are
+// ruler.h's; rounded durations are libs/base/time_text.h's, counts libs/base/number_text.h's.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,6 @@ namespace nanolane::desktop {
 
 // Exact to the nanosecond, digits in groups of three: "312.416 µs", "208.512 984 ms", "832 ns".
 std::string ExactTime(int64_t ns);
-
-// "18 204".
-std::string GroupedCount(uint64_t count);
 
 // Decimal units, three digits that count: "24.6 KB", "41.2 GB", "96 B".
 std::string BytesText(int64_t bytes);

@@ -96,8 +96,6 @@ TEST_CASE("bytes, rates and shares are short and never say nothing for something
   CHECK(ShareText(0, 100) == "0 %");
   CHECK(ShareText(999'999, 1'000'000) == "99.9 %");
   CHECK(ShareText(7, 7) == "100 %");
-  CHECK(GroupedCount(1'000'000) == "1 000 000");
-  CHECK(GroupedCount(18) == "18");
 }
 
 }  // namespace nanolane::desktop

@@ -8,6 +8,7 @@
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/model/wide_math.h"
 #include "clients/desktop/view/panels.h"
+#include "libs/base/number_text.h"
 #include "libs/base/time_text.h"
 
 namespace nanolane::desktop {
@@ -176,7 +177,7 @@ void PaintOp(Painter& painter, const Column& column, const Viewer& viewer,
     return;
   }
   std::string rest =
-      absl::StrCat(GroupedCount(op->count), op->count == 1 ? " call · " : " calls · ",
+      absl::StrCat(base::GroupedCount(op->count), op->count == 1 ? " call · " : " calls · ",
                    base::FormatDuration(op->total_ns));
   if (op->lane_busy_ns > 0) {
     const std::string share =
@@ -205,7 +206,7 @@ void PaintTopOps(Painter& painter, const Column& column, const Viewer& viewer,
   PaintTitle(painter, column, "Most time in view",
              figures.ops.empty()
                  ? "no device work in the window"
-                 : absl::StrCat(GroupedCount(figures.ops.size()), " ops · ",
+                 : absl::StrCat(base::GroupedCount(figures.ops.size()), " ops · ",
                                 base::FormatDuration(figures.ops_clipped_ns), " in all"));
   const double bar = std::min(180.0, column.width() * 0.22);
   const double right = column.x() + column.width();
@@ -224,7 +225,7 @@ void PaintTopOps(Painter& painter, const Column& column, const Viewer& viewer,
     painter.Text(fonts.body, column.x() + 18, y, kLine, theme.text, model.names().Short(op.name),
                  bar_x - 236 - column.x() - 18);
     painter.TextRight(fonts.number, bar_x - 158, y, kLine, theme.muted,
-                      absl::StrCat(GroupedCount(op.count), " ×"));
+                      absl::StrCat(base::GroupedCount(op.count), " ×"));
     painter.TextRight(fonts.number, bar_x - 70, y, kLine, theme.text,
                       base::FormatDuration(op.clipped_ns));
     painter.TextRight(fonts.number, bar_x - 12, y, kLine, theme.muted, ShareText(time, total));
@@ -247,12 +248,12 @@ void PaintSession(Painter& painter, const Column& column, const TimelineModel& m
     facts.push_back({absl::StrCat("GPU ", gpu.index), text});
   }
   facts.push_back({"source", session.source.empty() ? "not known" : session.source});
-  facts.push_back({"events", GroupedCount(session.events)});
+  facts.push_back({"events", base::GroupedCount(session.events)});
   for (const trace::Loss& loss : session.losses) {
-    facts.push_back({"lost", absl::StrCat(GroupedCount(loss.count), " · ", loss.reason)});
+    facts.push_back({"lost", absl::StrCat(base::GroupedCount(loss.count), " · ", loss.reason)});
   }
   for (const trace::Loss& loss : session.left_out) {
-    facts.push_back({"left out", absl::StrCat(GroupedCount(loss.count), " · ", loss.reason)});
+    facts.push_back({"left out", absl::StrCat(base::GroupedCount(loss.count), " · ", loss.reason)});
   }
   PaintFacts(painter, column, facts);
 }

@@ -11,6 +11,7 @@
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/view/chrome.h"
 #include "clients/desktop/view/panels.h"
+#include "libs/base/number_text.h"
 
 namespace nanolane::desktop {
 
@@ -110,7 +111,7 @@ void MainView::PaintSearch(Painter& painter, Viewer& viewer) {
   } else if (viewer.search().active()) {
     const size_t hits = viewer.hits().Count(viewer.viewport().shown());
     const std::string count =
-        bad ? "not a regex" : absl::StrCat(GroupedCount(hits), hits == 1 ? " hit" : " hits");
+        bad ? "not a regex" : absl::StrCat(base::GroupedCount(hits), hits == 1 ? " hit" : " hits");
     painter.TextRight(painter.fonts().small, box.right() - 10, box.y, box.height,
                       bad ? theme_.error : theme_.muted, count);
   }

@@ -6,6 +6,7 @@
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/model/wide_math.h"
 #include "clients/desktop/view/chrome.h"
+#include "libs/base/number_text.h"
 #include "libs/base/time_text.h"
 
 namespace nanolane::desktop {
@@ -45,14 +46,15 @@ void SayEvents(StatusLine& line, const Theme& theme, const TimelineModel& model)
   const bool failed = model.phase() == TimelineModel::Phase::kFailed;
   const Rgba color = failed ? theme.error : theme.accent;
   line.Dot(color);
-  line.Say(absl::StrCat(GroupedCount(model.received_events()), " of ",
-                        GroupedCount(model.expected_events()), " events"),
+  line.Say(absl::StrCat(base::GroupedCount(model.received_events()), " of ",
+                        base::GroupedCount(model.expected_events()), " events"),
            color);
   if (failed) line.Say(std::string(model.status().message()), theme.error);
   const uint64_t lost = model.lost_events();
-  line.Say(absl::StrCat(GroupedCount(lost), " lost"), lost > 0 ? theme.warning : theme.muted);
+  line.Say(absl::StrCat(base::GroupedCount(lost), " lost"), lost > 0 ? theme.warning : theme.muted);
   const uint64_t left_out = model.left_out_events();
-  if (left_out > 0) line.Say(absl::StrCat(GroupedCount(left_out), " left out"), theme.warning);
+  if (left_out > 0)
+    line.Say(absl::StrCat(base::GroupedCount(left_out), " left out"), theme.warning);
 }
 
 void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
