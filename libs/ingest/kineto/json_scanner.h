@@ -148,4 +148,35 @@ class JsonScanner {
   Oddity not_finite_;
 };
 
+// Calls `member(key)`, which reads the value and says whether that went well, for each member of
+// the object that is next; skips any other value. The key is valid as its JsonText would be: unless
+// its bytes are pinned, until the value is read.
+template <typename Member>
+bool ForEachMember(JsonScanner& scanner, Member member) {
+  if (scanner.PeekKind() != JsonKind::kObject) return scanner.SkipValue();
+  scanner.Drop(1);
+  bool first = true;
+  bool more = false;
+  JsonText key;
+  for (;;) {
+    if (!scanner.NextMember(first, more, key)) return false;
+    if (!more) return true;
+    if (!member(scanner.View(key))) return false;
+  }
+}
+
+// As ForEachMember, for the elements of an array: `element()` reads one.
+template <typename Element>
+bool ForEachElement(JsonScanner& scanner, Element element) {
+  if (scanner.PeekKind() != JsonKind::kArray) return scanner.SkipValue();
+  scanner.Drop(1);
+  bool first = true;
+  bool more = false;
+  for (;;) {
+    if (!scanner.NextElement(first, more)) return false;
+    if (!more) return true;
+    if (!element()) return false;
+  }
+}
+
 }  // namespace nanolane::ingest::kineto

@@ -45,15 +45,10 @@ bool ReadText(JsonScanner& scanner, JsonText& text) { return ReadScalar(scanner,
 
 // "[8, 16, 5]"; anything else leaves zeros.
 bool ReadShape(JsonScanner& scanner, std::array<uint32_t, 3>& shape) {
-  if (scanner.PeekKind() != JsonKind::kArray) return scanner.SkipValue();
-  scanner.Drop(1);
-  bool first = true;
-  bool more = false;
-  for (size_t i = 0;; ++i) {
-    if (!scanner.NextElement(first, more)) return false;
-    if (!more) return true;
-    if (i < shape.size() ? !ReadUint32(scanner, shape[i]) : !scanner.SkipValue()) return false;
-  }
+  size_t i = 0;
+  return ForEachElement(scanner, [&] {
+    return i < shape.size() ? ReadUint32(scanner, shape[i++]) : scanner.SkipValue();
+  });
 }
 
 // Keys by length, because nearly all lengths belong to one key alone.
@@ -116,16 +111,7 @@ bool ReadArg(JsonScanner& scanner, std::string_view key, RawArgs& args) {
 }
 
 bool ReadArgs(JsonScanner& scanner, RawArgs& args) {
-  if (scanner.PeekKind() != JsonKind::kObject) return scanner.SkipValue();
-  scanner.Drop(1);
-  bool first = true;
-  bool more = false;
-  JsonText key;
-  for (;;) {
-    if (!scanner.NextMember(first, more, key)) return false;
-    if (!more) return true;
-    if (!ReadArg(scanner, scanner.View(key), args)) return false;
-  }
+  return ForEachMember(scanner, [&](std::string_view key) { return ReadArg(scanner, key, args); });
 }
 
 bool NeedsArgs(EventClass cls) {
@@ -225,15 +211,8 @@ EventClass EventClassOf(std::string_view category) {
 }
 
 bool ReadEvent(JsonScanner& scanner, RawEvent& event) {
-  scanner.Drop(1);
-  bool first = true;
-  bool more = false;
-  JsonText key;
-  for (;;) {
-    if (!scanner.NextMember(first, more, key)) return false;
-    if (!more) return true;
-    if (!ReadMember(scanner, scanner.View(key), event)) return false;
-  }
+  return ForEachMember(scanner,
+                       [&](std::string_view key) { return ReadMember(scanner, key, event); });
 }
 
 }  // namespace nanolane::ingest::kineto

@@ -10,34 +10,6 @@ namespace {
 constexpr size_t kMaxLabelBytes = 1'024;
 constexpr size_t kMaxDevices = 1'024;
 
-// Calls `member(key)`, which reads the value, for each member of the object that is next.
-template <typename Member>
-bool ForEachMember(JsonScanner& scanner, Member member) {
-  if (scanner.PeekKind() != JsonKind::kObject) return scanner.SkipValue();
-  scanner.Drop(1);
-  bool first = true;
-  bool more = false;
-  JsonText key;
-  for (;;) {
-    if (!scanner.NextMember(first, more, key)) return false;
-    if (!more) return true;
-    if (!member(std::string(scanner.View(key)))) return false;
-  }
-}
-
-template <typename Element>
-bool ForEachElement(JsonScanner& scanner, Element element) {
-  if (scanner.PeekKind() != JsonKind::kArray) return scanner.SkipValue();
-  scanner.Drop(1);
-  bool first = true;
-  bool more = false;
-  for (;;) {
-    if (!scanner.NextElement(first, more)) return false;
-    if (!more) return true;
-    if (!element()) return false;
-  }
-}
-
 // A string or number as text; "" for everything else.
 bool ReadAsText(JsonScanner& scanner, std::string& value) {
   JsonText text;
@@ -63,12 +35,13 @@ bool ReadLabel(JsonScanner& scanner, std::string label, TraceFacts& facts) {
 
 bool ReadDevice(JsonScanner& scanner, TraceFacts& facts) {
   DeviceFacts device;
-  const bool good = ForEachMember(scanner, [&](const std::string& key) {
+  const bool good = ForEachMember(scanner, [&](std::string_view key) {
     if (key == "name") return ReadAsText(scanner, device.name);
     if (key != "id" && key != "totalGlobalMem") return scanner.SkipValue();
+    const bool is_id = key == "id";
     std::string number;
     if (!ReadAsText(scanner, number)) return false;
-    if (key == "id") {
+    if (is_id) {
       (void)ParseSigned(number, device.id);
     } else {
       (void)ParseUnsigned(number, device.memory_bytes);
@@ -88,11 +61,11 @@ bool ReadBaseTime(JsonScanner& scanner, TraceFacts& facts) {
 
 // "metadata": {"system": {"uname": {"node": …}}}
 bool ReadMetadata(JsonScanner& scanner, TraceFacts& facts) {
-  return ForEachMember(scanner, [&](const std::string& outer) {
+  return ForEachMember(scanner, [&](std::string_view outer) {
     if (outer != "system") return scanner.SkipValue();
-    return ForEachMember(scanner, [&](const std::string& middle) {
+    return ForEachMember(scanner, [&](std::string_view middle) {
       if (middle != "uname") return scanner.SkipValue();
-      return ForEachMember(scanner, [&](const std::string& inner) {
+      return ForEachMember(scanner, [&](std::string_view inner) {
         return inner == "node" ? ReadAsText(scanner, facts.host) : scanner.SkipValue();
       });
     });
@@ -107,9 +80,9 @@ bool ReadFact(JsonScanner& scanner, std::string_view key, TraceFacts& facts) {
     return ForEachElement(scanner, [&] { return ReadDevice(scanner, facts); });
   }
   if (key == "distributedInfo") {
-    return ForEachMember(scanner, [&](const std::string& member) {
+    return ForEachMember(scanner, [&](std::string_view member) {
       const bool wanted = member == "rank" || member == "world_size" || member == "backend";
-      return wanted ? ReadLabel(scanner, member, facts) : scanner.SkipValue();
+      return wanted ? ReadLabel(scanner, std::string(member), facts) : scanner.SkipValue();
     });
   }
   if (key == "traceName") return ReadLabel(scanner, "trace_name", facts);
