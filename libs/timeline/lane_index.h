@@ -36,12 +36,11 @@
 
 namespace nanolane::timeline {
 
-// Parallel arrays of equal length.
+// Parallel arrays of equal length. What an event is called, its caller knows by index.
 struct SpanBatch {
   std::span<const int64_t> start_ns;
   std::span<const int64_t> duration_ns;
   std::span<const trace::Category> category;
-  std::span<const uint32_t> name;  // not kept: what an event is called, its caller knows by index
 };
 
 struct LaneRep;

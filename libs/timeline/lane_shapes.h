@@ -33,8 +33,7 @@ struct LaneEvents {
   SpanBatch Batch(size_t from, size_t count) const {
     return {.start_ns = std::span(start_ns).subspan(from, count),
             .duration_ns = std::span(duration_ns).subspan(from, count),
-            .category = std::span(category).subspan(from, count),
-            .name = std::span(name).subspan(from, count)};
+            .category = std::span(category).subspan(from, count)};
   }
   SpanBatch All() const { return Batch(0, size()); }
 

@@ -16,7 +16,7 @@ void LaneRows::Append(const EventStore::Block& block, const trace::EventColumns&
     AppendNested(block);
     return;
   }
-  spans_.Append({block.start_ns, block.duration_ns, block.category, block.name});
+  spans_.Append({block.start_ns, block.duration_ns, block.category});
   if (!memory_) return;
   if (columns.level_bytes.size() == block.start_ns.size()) {
     held_.Append(block.start_ns, columns.level_bytes);
@@ -30,7 +30,6 @@ void LaneRows::AppendNested(const EventStore::Block& block) {
   start_ns_.insert(start_ns_.end(), block.start_ns.begin(), block.start_ns.end());
   duration_ns_.insert(duration_ns_.end(), block.duration_ns.begin(), block.duration_ns.end());
   category_.insert(category_.end(), block.category.begin(), block.category.end());
-  name_.insert(name_.end(), block.name.begin(), block.name.end());
   nesting_.Append(block.start_ns, block.duration_ns);
   nesting_.Update();
   rows_stale_ = true;
@@ -51,14 +50,12 @@ const std::vector<LaneRows::NestedRow>& LaneRows::Nested() const {
     std::vector<int64_t> start;
     std::vector<int64_t> duration;
     std::vector<trace::Category> category;
-    std::vector<NameId> name;
     for (const uint32_t event : row.events) {
       start.push_back(start_ns_[event]);
       duration.push_back(duration_ns_[event]);
       category.push_back(category_[event]);
-      name.push_back(name_[event]);
     }
-    row.spans.Append({start, duration, category, name});
+    row.spans.Append({start, duration, category});
   }
   return rows_;
 }
@@ -107,7 +104,7 @@ size_t LaneRows::MemoryBytes() const {
   size_t bytes = spans_.MemoryBytes() + held_.MemoryBytes() + reserved_.MemoryBytes() +
                  nesting_.MemoryBytes() + start_ns_.capacity() * sizeof(int64_t) +
                  duration_ns_.capacity() * sizeof(int64_t) +
-                 category_.capacity() * sizeof(trace::Category) + name_.capacity() * sizeof(NameId);
+                 category_.capacity() * sizeof(trace::Category);
   for (const NestedRow& row : rows_) {
     bytes += row.spans.MemoryBytes() + row.events.capacity() * sizeof(uint32_t);
   }

@@ -83,7 +83,6 @@ class LaneRows {
   std::vector<int64_t> start_ns_;  // of nested ranges: what the rows are built from
   std::vector<int64_t> duration_ns_;
   std::vector<trace::Category> category_;
-  std::vector<NameId> name_;
   mutable std::vector<NestedRow> rows_;
   mutable bool rows_stale_ = false;
 };

@@ -28,8 +28,7 @@ bool SearchHits::Work(const TimelineModel& model, const NameSearch& search, size
       const int64_t start = events.start_ns(event);
       const int64_t duration = events.duration_ns(event);
       const trace::Category category = events.category(event);
-      const NameId name = events.name(event);
-      lane.index.Append({{&start, 1}, {&duration, 1}, {&category, 1}, {&name, 1}});
+      lane.index.Append({{&start, 1}, {&duration, 1}, {&category, 1}});
       lane.events.push_back(static_cast<uint32_t>(event));
     }
     if (lane.events.size() != before) ++lane.version;
