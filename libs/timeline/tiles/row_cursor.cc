@@ -1,0 +1,108 @@
+#include "libs/timeline/tiles/row_cursor.h"
+
+#include <algorithm>
+
+#include "libs/base/status_macros.h"
+
+namespace nanolane::timeline {
+
+absl::Status RowCursor::Open(std::string_view root, RowSource& source, const LabelMap& labels) {
+  source_ = &source;
+  labels_ = labels;
+  return root_.Decode(root, NodeList::kRoot, labels);
+}
+
+absl::Status RowCursor::AdvanceTo(int64_t time_ns, LabelTally* tally) {
+  while (true) {
+    if (group_open_) {
+      PassEvents(time_ns, tally);
+      if (event_at_ < group_.count) return absl::OkStatus();
+      group_open_ = false;
+      ++group_at_;
+    }
+    const NodeList& nodes = page_open_ ? page_ : root_;
+    size_t& at = page_open_ ? group_at_ : page_at_;
+    if (at == nodes.size()) {
+      if (!page_open_) return absl::OkStatus();
+      page_open_ = false;
+      ++page_at_;
+      continue;
+    }
+    if (nodes[at].first_ns >= time_ns) return absl::OkStatus();
+    // All before the last node that starts in time are passed as wholes, and so is that one if it
+    // has ended: then nothing in it starts at the time or later.
+    size_t to = nodes.LastStartingBefore(time_ns, at);
+    const bool ended = nodes[to].last_ns < time_ns;
+    if (ended) ++to;
+    RETURN_IF_ERROR(PassNodes(nodes, at, to, tally));
+    at = to;
+    if (!ended) RETURN_IF_ERROR(page_open_ ? OpenGroup() : OpenPage());
+  }
+}
+
+void RowCursor::PassEvents(int64_t time_ns, LabelTally* tally) {
+  const size_t from = event_at_;
+  const auto begin = group_.start_ns.begin();
+  const size_t to =
+      static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(from),
+                                           begin + static_cast<ptrdiff_t>(group_.count), time_ns) -
+                          begin);
+  if (from == to) return;
+  uint64_t total = 0;
+  for (size_t i = from; i < to; ++i) {
+    total += static_cast<uint64_t>(group_.end_ns[i]) - static_cast<uint64_t>(group_.start_ns[i]);
+  }
+  if (tally != nullptr) {
+    for (size_t i = from; i < to; ++i) {
+      const TileSpan span = group_.At(i);
+      tally->Add(span.label, span.length());
+      if (span.length() >= tally->longest.length) {
+        tally->longest.Include({span.length(), span.start_ns, span.label, true});
+      }
+    }
+  }
+  last_ = group_.At(to - 1);
+  has_last_ = true;
+  event_at_ = to;
+  passed_ += to - from;
+  passed_ns_ += total;
+}
+
+absl::Status RowCursor::PassNodes(const NodeList& nodes, size_t from, size_t to,
+                                  LabelTally* tally) {
+  if (from == to) return absl::OkStatus();
+  for (size_t i = from; i < to; ++i) passed_ns_ += nodes[i].total;
+  passed_ += nodes.EventsBefore(to) - nodes.EventsBefore(from);
+  has_last_ = false;
+  return tally == nullptr ? absl::OkStatus() : nodes.AddTo(*tally, from, to);
+}
+
+absl::Status RowCursor::OpenPage() {
+  ASSIGN_OR_RETURN(const std::string_view bytes, source_->Page(static_cast<uint32_t>(page_at_)));
+  RETURN_IF_ERROR(page_.Decode(bytes, NodeList::kPage, labels_));
+  if (page_.events() != root_.EventsOf(page_at_) || page_.kind() != root_.kind()) {
+    return BadRow("a page that is not its root's");
+  }
+  page_open_ = true;
+  group_at_ = 0;
+  return absl::OkStatus();
+}
+
+absl::Status RowCursor::OpenGroup() {
+  const auto number = static_cast<uint32_t>(page_at_ * kPageGroups + group_at_);
+  ASSIGN_OR_RETURN(const std::string_view bytes, source_->Group(number));
+  RETURN_IF_ERROR(group_.Decode(bytes, page_.kind(), page_.EventsOf(group_at_)));
+  for (size_t i = 0; i < group_.label_count; ++i) {
+    if (!labels_.wanted) {
+      group_.labels[i] = 0;
+      continue;
+    }
+    if (group_.labels[i] >= labels_.query_label_of.size()) return BadRow("a label out of range");
+    group_.labels[i] = labels_.query_label_of[group_.labels[i]];
+  }
+  group_open_ = true;
+  event_at_ = 0;
+  return absl::OkStatus();
+}
+
+}  // namespace nanolane::timeline
