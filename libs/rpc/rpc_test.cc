@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <future>
+#include <thread>
+#include <vector>
 
 #include "libs/rpc/channel.h"
 #include "libs/rpc/server.h"
@@ -85,6 +88,58 @@ TEST_CASE("a worker pool refuses what it cannot queue and runs what it took") {
     gate.set_value();
   }
   CHECK(done == 2);
+}
+
+TEST_CASE("a large pool with one task at a time starts one thread") {
+  WorkerPool pool(200, 200);
+  CHECK(pool.thread_count() == 0);
+  for (int i = 0; i < 100; ++i) {
+    std::promise<void> done;
+    REQUIRE(pool.TrySubmit([&] { done.set_value(); }));
+    done.get_future().wait();
+    while (pool.busy_count() > 0) std::this_thread::yield();
+  }
+  CHECK(pool.thread_count() == 1);
+}
+
+TEST_CASE(
+    "a pool starts as many threads as tasks run at once, and takes no task beyond its bounds") {
+  std::promise<void> gate;
+  std::shared_future<void> open = gate.get_future().share();
+  std::atomic<int> done{0};
+  {
+    WorkerPool pool(3, 2);
+    for (int i = 0; i < 5; ++i) {
+      CHECK(pool.TrySubmit([&] {
+        open.wait();
+        ++done;
+      }));
+      CHECK(pool.thread_count() == static_cast<size_t>(std::min(i + 1, 3)));
+    }
+    CHECK_FALSE(pool.TrySubmit([&] { ++done; }));
+    gate.set_value();
+  }
+  CHECK(done == 5);
+}
+
+TEST_CASE("what many threads submit at once runs once each, or is refused") {
+  std::atomic<int> taken{0};
+  std::atomic<int> done{0};
+  {
+    WorkerPool pool(4, 8);
+    std::vector<std::thread> submitters;
+    for (int i = 0; i < 4; ++i) {
+      submitters.emplace_back([&] {
+        for (int task = 0; task < 2'000; ++task) {
+          if (pool.TrySubmit([&] { ++done; })) ++taken;
+        }
+      });
+    }
+    for (std::thread& submitter : submitters) submitter.join();
+    CHECK(pool.thread_count() <= 4);
+  }
+  CHECK(done == taken);
+  CHECK(taken > 0);
 }
 
 }  // namespace
