@@ -1,8 +1,12 @@
+#include <grpcpp/generic/generic_stub.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <future>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -56,6 +60,48 @@ TEST_CASE("a channel opens before its server is there, and passes no proxy on th
   CHECK(OpenChannel((*server)->address()) != nullptr);
   unsetenv("grpc_proxy");
   unsetenv("no_grpc_proxy");
+}
+
+// Asks the health service with a message of `bytes` and waits for the answer.
+grpc::Status AskHealth(const std::shared_ptr<grpc::Channel>& channel, size_t bytes) {
+  // Field 1 is the service's name; an unknown field of the wanted size goes before it.
+  std::string message;
+  if (bytes > 0) {
+    message = "\x7a";  // field 15, bytes
+    for (size_t rest = bytes; rest > 0; rest >>= 7) {
+      message += static_cast<char>((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    }
+    message += std::string(bytes, 'x');
+  }
+  const grpc::Slice slice(message);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  grpc::ClientContext context;
+  SetDeadline(context);
+  std::promise<grpc::Status> answered;
+  grpc::GenericStub(channel).UnaryCall(
+      &context, "/grpc.health.v1.Health/Check", {}, &request, &response,
+      [&answered](grpc::Status status) { answered.set_value(std::move(status)); });
+  return answered.get_future().get();
+}
+
+TEST_CASE("a server whose memory is bounded answers, after more than fits came at once too") {
+  const auto server =
+      Server::Start({.listen = "127.0.0.1:0", .services = {}, .memory_bytes = 16 << 20});
+  REQUIRE(server.ok());
+  const std::string address = (*server)->address();
+  CHECK(AskHealth(*Connect(address), 0).ok());
+  CHECK(AskHealth(*Connect(address), 1 << 20).ok());
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.emplace_back([&address] {
+      const auto channel = OpenChannel(address);
+      // Whether it is answered or turned away, it ends.
+      for (int call = 0; call < 4; ++call) (void)AskHealth(channel, 8 << 20);
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  CHECK(AskHealth(*Connect(address), 0).ok());
 }
 
 TEST_CASE("connecting where nothing listens says what to do") {

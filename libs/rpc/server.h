@@ -19,11 +19,19 @@ namespace nanolane::rpc {
 // Largest message that a server or client of the project takes, in bytes.
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
+// What gRPC may hold for the connections of one server unless it says otherwise, in bytes: room for
+// a message of the largest size for each of 16 streams.
+inline constexpr size_t kServerMemoryBytes = 256 << 20;
+
 struct ServerOptions {
   // "127.0.0.1:7070", "[::1]:0" (any free port), "unix:/path"; empty: in-process channels alone.
   std::string listen;
   // Not owned; must outlive the server.
   std::vector<grpc::Service*> services;
+  // What gRPC may hold for all connections at once: messages on their way, buffers. A soft bound:
+  // near it reads wait, and where that does not do, calls end with RESOURCE_EXHAUSTED or their
+  // connection is closed (UNAVAILABLE).
+  size_t memory_bytes = kServerMemoryBytes;
 };
 
 class Server {
