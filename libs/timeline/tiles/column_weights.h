@@ -37,7 +37,7 @@ class ColumnWeights {
   }
 
  private:
-  static constexpr size_t kFewEntries = size_t{1} << 18U;
+  static constexpr size_t kFewEntries = size_t{1} << 20U;
 
   void Compact() {
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {

@@ -1,12 +1,11 @@
 #include "libs/timeline/tiles/dominant_labels.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace nanolane::timeline {
 
 namespace {
-
-constexpr Wide kAbsent = -1;
 
 // The labels whose spans cover a column from edge to edge, and how many of each do.
 class FullLabels {
@@ -40,61 +39,90 @@ class FullLabels {
 
 }  // namespace
 
-DominantLabels::DominantLabels(std::span<const Label> labels) {
-  for (const Label& label : labels) {
-    const bool known = static_cast<int>(label.category) < trace::kCategoryCount;
-    category_of_.push_back(known ? label.category : trace::Category::kOtherKernel);
-    names_.push_back(label.name);
+// Weights of 64 bits where no sum can pass them, else of 128.
+template <typename Weight>
+class DominantLabels::Sums {
+ public:
+  explicit Sums(const DominantLabels& of) : of_(of), by_name_(of.names_.size()) {}
+
+  void Add(uint32_t label, Weight weight) {
+    const Slots slots = of_.slots_of_[label];
+    // A name of no weight so far may be listed several times, which does no harm.
+    if (by_name_[slots.name] == 0) listed_.push_back(slots.name);
+    by_name_[slots.name] += weight;
+    by_category_[slots.category] += weight;
+    categories_ |= 1U << slots.category;
   }
+
+  bool empty() const { return listed_.empty(); }
+
+  // The greatest sums, the lowest of several; empties the sums.
+  void Take(TileColumn& column) {
+    uint32_t best = listed_.front();
+    for (const uint32_t name : listed_) {
+      if (by_name_[name] > by_name_[best] || (by_name_[name] == by_name_[best] && name < best)) {
+        best = name;
+      }
+    }
+    column.dominant_name = of_.names_[best];
+    for (const uint32_t name : listed_) by_name_[name] = 0;
+    listed_.clear();
+
+    auto category = static_cast<size_t>(std::countr_zero(categories_));
+    for (size_t i = category + 1; i < by_category_.size(); ++i) {
+      if (by_category_[i] > by_category_[category]) category = i;
+    }
+    column.dominant = static_cast<trace::Category>(category);
+    by_category_.fill(0);
+    categories_ = 0;
+  }
+
+ private:
+  const DominantLabels& of_;
+  std::vector<Weight> by_name_;
+  std::vector<uint32_t> listed_;
+  std::array<Weight, trace::kCategoryCount> by_category_ = {};
+  uint32_t categories_ = 0;  // a bit for each that is present
+};
+
+DominantLabels::DominantLabels(std::span<const Label> labels) {
+  for (const Label& label : labels) names_.push_back(label.name);
   std::sort(names_.begin(), names_.end());
   names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
   for (const Label& label : labels) {
-    slot_of_.push_back(static_cast<uint32_t>(
-        std::lower_bound(names_.begin(), names_.end(), label.name) - names_.begin()));
+    const bool known = static_cast<int>(label.category) < trace::kCategoryCount;
+    slots_of_.push_back(
+        {static_cast<uint32_t>(std::lower_bound(names_.begin(), names_.end(), label.name) -
+                               names_.begin()),
+         static_cast<uint32_t>(known ? label.category : trace::Category::kOtherKernel)});
   }
-  name_weights_.assign(names_.size(), kAbsent);
-  category_weights_.fill(kAbsent);
 }
 
-void DominantLabels::Add(uint32_t label, Wide weight) {
-  Wide& of_name = name_weights_[slot_of_[label]];
-  if (of_name == kAbsent) {
-    of_name = 0;
-    slots_.push_back(slot_of_[label]);
+absl::Status DominantLabels::Check(std::span<const RowWeights::Block> blocks) const {
+  uint32_t greatest = 0;
+  for (const RowWeights::Block& block : blocks) {
+    for (const RowWeights::Cell& cell : block.cells) greatest = std::max(greatest, cell.label);
   }
-  of_name += weight;
-  Wide& of_category = category_weights_[static_cast<size_t>(category_of_[label])];
-  of_category = std::max<Wide>(of_category, 0) + weight;
+  if (blocks.empty() || greatest < slots_of_.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError("an event has a label that is not among the query's");
 }
 
-void DominantLabels::TakeDominant(TileColumn& column) {
-  uint32_t best = slots_.front();
-  for (const uint32_t slot : slots_) {
-    if (name_weights_[slot] > name_weights_[best] ||
-        (name_weights_[slot] == name_weights_[best] && slot < best)) {
-      best = slot;
+absl::Status DominantLabels::Fill(const ColumnGrid& grid, SpanColumns& spans, RowWeights& rows,
+                                  std::span<TileColumn> out) {
+  const auto& blocks = rows.Sorted();
+  const auto& weights = spans.Weights();
+  const auto& changes = spans.FullChanges();
+  // A label that covers a column wholly is also among the weights, of the column where it starts.
+  for (const ColumnWeights::Entry& entry : weights) {
+    if (entry.label >= slots_of_.size()) {
+      return absl::InvalidArgumentError("an event has a label that is not among the query's");
     }
   }
-  column.dominant_name = names_[best];
-  const auto category = std::max_element(category_weights_.begin(), category_weights_.end());
-  column.dominant = static_cast<trace::Category>(category - category_weights_.begin());
-  for (const uint32_t slot : slots_) name_weights_[slot] = kAbsent;
-  slots_.clear();
-  category_weights_.fill(kAbsent);
-}
-
-absl::Status DominantLabels::Fill(const ColumnGrid& grid, SpanColumns& columns,
-                                  std::span<TileColumn> out) {
-  const auto& weights = columns.Weights();
-  const auto& changes = columns.FullChanges();
-  const auto unknown = [this](const ColumnWeights::Entry& entry) {
-    return entry.label >= slot_of_.size();
-  };
-  // A label that covers a column wholly is also among the weights, of the column where it starts.
-  if (std::any_of(weights.begin(), weights.end(), unknown)) {
-    return absl::InvalidArgumentError("an event has a label that is not among the query's");
-  }
-  FullLabels full(slot_of_.size());
+  if (absl::Status status = Check(blocks); !status.ok()) return status;
+  FullLabels full(slots_of_.size());
+  Sums<uint64_t> narrow(*this);
+  Sums<Wide> wide(*this);
+  auto block = blocks.begin();
   auto weight = weights.begin();
   auto change = changes.begin();
   for (size_t i = 0; i < grid.size(); ++i) {
@@ -102,12 +130,26 @@ absl::Status DominantLabels::Fill(const ColumnGrid& grid, SpanColumns& columns,
       full.Change(change->label, change->weight);
     }
     for (; weight != weights.end() && weight->column == i; ++weight) {
-      Add(weight->label, weight->weight);
+      wide.Add(weight->label, static_cast<Wide>(weight->weight));
     }
     full.ForEach([&](uint32_t label, uint64_t count) {
-      Add(label, static_cast<Wide>(grid.extent(i)) * static_cast<Wide>(count));
+      wide.Add(label, static_cast<Wide>(grid.extent(i)) * static_cast<Wide>(count));
     });
-    if (!slots_.empty()) TakeDominant(out[i]);
+    // Fewer than 2^32 cells of 32 bits.
+    const auto first = block;
+    bool is_narrow = wide.empty();
+    for (; block != blocks.end() && block->column == i; ++block) is_narrow &= !block->wide;
+    for (auto at = first; at != block; ++at) {
+      RowWeights::ForEach(*at, [&](uint32_t label, uint64_t length) {
+        if (is_narrow) {
+          narrow.Add(label, length);
+        } else {
+          wide.Add(label, static_cast<Wide>(length));
+        }
+      });
+    }
+    if (!narrow.empty()) narrow.Take(out[i]);
+    if (!wide.empty()) wide.Take(out[i]);
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "libs/timeline/tiles/column_grid.h"
+#include "libs/timeline/tiles/row_weights.h"
 #include "libs/timeline/tiles/span_columns.h"
 #include "libs/timeline/tiles/tile_columns.h"
 
@@ -20,20 +21,24 @@ class DominantLabels {
 
   // Sets `dominant` and `dominant_name` of the columns that hold something. INVALID_ARGUMENT if
   // they hold labels that are not among those known.
-  absl::Status Fill(const ColumnGrid& grid, SpanColumns& columns, std::span<TileColumn> out);
+  absl::Status Fill(const ColumnGrid& grid, SpanColumns& spans, RowWeights& rows,
+                    std::span<TileColumn> out);
 
  private:
-  void Add(uint32_t label, Wide weight);
-  void TakeDominant(TileColumn& column);
+  // A label's category, and the place of its name among all names, ascending.
+  struct Slots {
+    uint32_t name;
+    uint32_t category;
+  };
 
-  std::vector<trace::Category> category_of_;  // by label
-  std::vector<uint32_t> slot_of_;             // by label: the place of its name among the names
-  std::vector<uint32_t> names_;               // ascending
+  // Sums, by name and by category, of the column at hand.
+  template <typename Weight>
+  class Sums;
 
-  // Of the column at hand:
-  std::vector<Wide> name_weights_;  // by slot; -1: not present
-  std::vector<uint32_t> slots_;     // that are present
-  std::array<Wide, trace::kCategoryCount> category_weights_;
+  absl::Status Check(std::span<const RowWeights::Block> blocks) const;
+
+  std::vector<Slots> slots_of_;  // by label
+  std::vector<uint32_t> names_;
 };
 
 }  // namespace nanolane::timeline

@@ -45,6 +45,7 @@ class LabelTally {
   }
 
   bool empty() const { return touched_.empty(); }
+  size_t size() const { return touched_.size(); }
 
   // Calls visit(label, weight) for each label that is present, in order of its first Add(), and
   // empties the tally.

@@ -25,7 +25,13 @@ int64_t Saturated(uint64_t length) {
 }  // namespace
 
 LaneTiles::LaneTiles(const Window& window, uint32_t width)
-    : grid_(window, width), width_(width), columns_(grid_), covered_(grid_.size()) {}
+    : grid_(window, width),
+      width_(width),
+      columns_(grid_),
+      covered_(grid_.size()),
+      row_(std::make_unique<RowCursor>()) {}
+
+LaneTiles::~LaneTiles() = default;
 
 void LaneTiles::CountRun(const TileSpan& span) {
   const int64_t start_ns = std::max(span.start_ns, grid_.window().start_ns);
@@ -43,7 +49,7 @@ void LaneTiles::AddSpans(std::span<const TileSpan> spans) {
 
 absl::Status LaneTiles::AddRow(std::string_view root, RowSource& source, RowRole role,
                                std::span<const uint32_t> label_of) {
-  RowCursor row;
+  RowCursor& row = *row_;
   const bool labels_wanted = role.events && grid_.size() > 0;
   RETURN_IF_ERROR(row.Open(root, source, {.query_label_of = label_of, .wanted = labels_wanted}));
   if (grid_.size() == 0) return absl::OkStatus();
@@ -108,9 +114,8 @@ absl::Status LaneTiles::ReadColumn(RowCursor& row, RowRole role, size_t column, 
   running = row.passed() != passed ? row.RunningAt(right_ns) : nullptr;
   if (running != nullptr) tally->Add(running->label, 0 - Distance(right_ns, running->end_ns));
   if (tally->empty()) return absl::OkStatus();
-  columns_.AddStarts(column, row.passed() - passed);
-  columns_.AddLongest(column, tally->longest);
-  tally->Drain([&](uint32_t label, uint64_t weight) { columns_.AddWeight(column, label, weight); });
+  columns_.AddRow(column, row.passed() - passed, tally->longest);
+  row_weights_.Add(static_cast<uint32_t>(column), grid_.extent(column), *tally);
   return absl::OkStatus();
 }
 
@@ -142,7 +147,7 @@ absl::Status LaneTiles::Finish(std::span<const Label> labels, std::span<TileColu
   const std::span<TileColumn> columns = out.first(grid_.size());
   FillCoverage(columns);
   DominantLabels dominants(labels);
-  RETURN_IF_ERROR(dominants.Fill(grid_, columns_, columns));
+  RETURN_IF_ERROR(dominants.Fill(grid_, columns_, row_weights_, columns));
   const std::vector<Longest>& longest = columns_.longest();
   for (size_t i = 0; i < columns.size(); ++i) {
     TileColumn& column = columns[i];

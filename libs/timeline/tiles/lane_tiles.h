@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "libs/timeline/tiles/column_grid.h"
 #include "libs/timeline/tiles/label_tally.h"
 #include "libs/timeline/tiles/row_format.h"
+#include "libs/timeline/tiles/row_weights.h"
 #include "libs/timeline/tiles/span_columns.h"
 #include "libs/timeline/tiles/tile_columns.h"
 
@@ -34,6 +36,7 @@ class RowCursor;
 class LaneTiles {
  public:
   LaneTiles(const Window& window, uint32_t width);
+  ~LaneTiles();
   LaneTiles(const LaneTiles&) = delete;
   LaneTiles& operator=(const LaneTiles&) = delete;
 
@@ -65,10 +68,12 @@ class LaneTiles {
   ColumnGrid grid_;
   uint32_t width_;
   SpanColumns columns_;
+  RowWeights row_weights_;
   RunList runs_;                   // of single spans, inside the window
   std::vector<uint64_t> covered_;  // by rows, outside those runs
   bool rows_cover_ = false;        // so that no run may come any more
   LabelTally tally_;
+  std::unique_ptr<RowCursor> row_;  // whose memory serves one row after the other
 };
 
 }  // namespace nanolane::timeline

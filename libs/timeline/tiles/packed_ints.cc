@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace nanolane::timeline {
 
@@ -63,12 +64,38 @@ void Pack(std::span<const uint64_t> values, uint64_t base, unsigned bits, std::s
   std::memcpy(to, &pending, (held + 7) / 8);
 }
 
+// Eight values of a fixed width at a time, which take as many bytes as each has bits.
+template <unsigned kBits>
+void UnpackEights(const char* from, uint64_t base, size_t eights, uint64_t* to) {
+  constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
+  for (size_t i = 0; i < eights; ++i, from += kBits, to += 8) {
+    [&]<unsigned... kPlace>(std::integer_sequence<unsigned, kPlace...>) {
+      ((to[kPlace] = base + ((trace::GetLittle<uint64_t>(from + kPlace * kBits / 8) >>
+                              (kPlace * kBits % 8)) &
+                             kMask)),
+       ...);
+    }
+    (std::make_integer_sequence<unsigned, 8>());
+  }
+}
+
+using UnpackFunction = void (*)(const char*, uint64_t, size_t, uint64_t*);
+// By width, up to the widest that one load of 64 bits holds wherever it starts in a byte.
+constexpr size_t kUnpackWidths = 58;
+constexpr auto kUnpack = []<unsigned... kBits>(std::integer_sequence<unsigned, kBits...>) {
+  return std::array<UnpackFunction, sizeof...(kBits)>{UnpackEights<kBits>...};
+}
+(std::make_integer_sequence<unsigned, kUnpackWidths>());
+
 // Reads kSlack bytes past the packed ones.
 void Unpack(const char* from, uint64_t base, unsigned bits, std::span<uint64_t> values) {
   const uint64_t mask = LowBits(bits);
   size_t bit = 0;
-  if (bits <= 57) {
-    for (uint64_t& value : values) {
+  if (bits < kUnpackWidths) {
+    const size_t eights = values.size() / 8;
+    kUnpack[bits](from, base, eights, values.data());
+    bit = eights * 8 * bits;
+    for (uint64_t& value : values.subspan(eights * 8)) {
       value = base + ((trace::GetLittle<uint64_t>(from + bit / 8) >> (bit % 8)) & mask);
       bit += bits;
     }

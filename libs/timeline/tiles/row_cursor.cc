@@ -9,6 +9,9 @@ namespace nanolane::timeline {
 absl::Status RowCursor::Open(std::string_view root, RowSource& source, const LabelMap& labels) {
   source_ = &source;
   labels_ = labels;
+  page_at_ = group_at_ = event_at_ = 0;
+  page_open_ = group_open_ = has_last_ = false;
+  passed_ = passed_ns_ = 0;
   return root_.Decode(root, NodeList::kRoot, labels);
 }
 
@@ -48,24 +51,27 @@ void RowCursor::PassEvents(int64_t time_ns, LabelTally* tally) {
                                            begin + static_cast<ptrdiff_t>(group_.count), time_ns) -
                           begin);
   if (from == to) return;
-  uint64_t total = 0;
-  for (size_t i = from; i < to; ++i) {
-    total += static_cast<uint64_t>(group_.end_ns[i]) - static_cast<uint64_t>(group_.start_ns[i]);
-  }
-  if (tally != nullptr) {
-    for (size_t i = from; i < to; ++i) {
-      const TileSpan span = group_.At(i);
-      tally->Add(span.label, span.length());
-      if (span.length() >= tally->longest.length) {
-        tally->longest.Include({span.length(), span.start_ns, span.label, true});
-      }
-    }
-  }
+  for (size_t i = from; i < to; ++i) passed_ns_ += group_.length[i];
+  if (tally != nullptr) AddEvents(from, to, *tally);
   last_ = group_.At(to - 1);
   has_last_ = true;
   event_at_ = to;
   passed_ += to - from;
-  passed_ns_ += total;
+}
+
+void RowCursor::AddEvents(size_t from, size_t to, LabelTally& tally) {
+  size_t longest = from;
+  for (size_t i = from; i < to; ++i) {
+    tally.Add(group_.labels[group_.label[i]], group_.length[i]);
+    if (group_.length[i] > group_.length[longest]) longest = i;  // the earliest of several
+  }
+  const auto include = [&](size_t i) {
+    tally.longest.Include(
+        {group_.length[i], group_.start_ns[i], group_.labels[group_.label[i]], true});
+  };
+  include(longest);
+  if (group_.length[longest] > 0) return;
+  for (size_t i = from + 1; i < to; ++i) include(i);  // instants may start together
 }
 
 absl::Status RowCursor::PassNodes(const NodeList& nodes, size_t from, size_t to,

@@ -17,7 +17,7 @@ namespace nanolane::timeline {
 
 class RowCursor {
  public:
-  // `root` and what the labels point to must outlive the cursor.
+  // `root` and what the labels point to must stay until the cursor is opened again.
   absl::Status Open(std::string_view root, RowSource& source, const LabelMap& labels);
 
   const NodeList& root() const { return root_; }
@@ -45,6 +45,7 @@ class RowCursor {
   }
 
   void PassEvents(int64_t time_ns, LabelTally* tally);
+  void AddEvents(size_t from, size_t to, LabelTally& tally);
   absl::Status PassNodes(const NodeList& nodes, size_t from, size_t to, LabelTally* tally);
   absl::Status OpenPage();
   absl::Status OpenGroup();

@@ -42,12 +42,11 @@ class SpanColumns {
 
   void Add(const TileSpan& span);
 
-  // Of one column, for what rows say:
-  void AddStarts(size_t column, uint64_t starts) { starts_[column] += starts; }
-  void AddWeight(size_t column, uint32_t label, uint64_t weight) {
-    weights_.Add(static_cast<uint32_t>(column), label, weight);
+  // What rows say of one column:
+  void AddRow(size_t column, uint64_t starts, const Longest& longest) {
+    starts_[column] += starts;
+    longest_[column].Include(longest);
   }
-  void AddLongest(size_t column, const Longest& longest) { longest_[column].Include(longest); }
 
   uint64_t starts(size_t column) const { return starts_[column]; }
 
@@ -65,6 +64,9 @@ class SpanColumns {
     Longest longest;
   };
 
+  void AddWeight(size_t column, uint32_t label, uint64_t weight) {
+    weights_.Add(static_cast<uint32_t>(column), label, weight);
+  }
   void AddLongest(size_t from, size_t to, const Longest& longest);
   void PaintRanges();
 

@@ -72,9 +72,8 @@ absl::Status SpanGroup::Decode(std::string_view bytes, RowKind kind, size_t expe
     }
   }
   std::array<uint64_t, kGroupEvents> gaps;
-  std::array<uint64_t, kGroupEvents> lengths;
   ReadPackedInts(in, std::span(gaps).first(found - 1));
-  ReadPackedInts(in, std::span(lengths).first(found));
+  ReadPackedInts(in, std::span(length).first(found));
   bool bad = false;
   if (found_labels > 1) {
     ReadPackedInts(in, std::span(label).first(found));
@@ -85,7 +84,7 @@ absl::Status SpanGroup::Decode(std::string_view bytes, RowKind kind, size_t expe
   if (!in.ok() || in.remaining() != 0 || bad) return BadRow("a group does not decode");
   // Sums that pass int64's greatest value come out lower than what they started from.
   for (size_t i = 0; i < found; ++i) {
-    const uint64_t end = at + lengths[i];
+    const uint64_t end = at + length[i];
     start_ns[i] = static_cast<int64_t>(at);
     end_ns[i] = static_cast<int64_t>(end);
     bad |= end_ns[i] < start_ns[i];

@@ -20,11 +20,12 @@
 
 namespace nanolane::timeline {
 
-// A decoded group, in parallel arrays; about 6 KiB.
+// A decoded group, in parallel arrays; about 9 KiB.
 struct SpanGroup {
   size_t count = 0;
   std::array<int64_t, kGroupEvents> start_ns;
   std::array<int64_t, kGroupEvents> end_ns;
+  std::array<uint64_t, kGroupEvents> length;
   std::array<uint64_t, kGroupEvents> label;  // number in `labels`; not set in rows of kCover
   size_t label_count = 0;
   std::array<uint32_t, kGroupEvents> labels;
