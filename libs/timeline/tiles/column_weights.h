@@ -22,6 +22,11 @@ class ColumnWeights {
   enum class Of { kLengths, kChanges };
   explicit ColumnWeights(Of of) : of_(of) {}
 
+  void Clear() {
+    entries_.clear();
+    limit_ = kFewEntries;
+  }
+
   void Add(uint32_t column, uint32_t label, uint64_t weight) {
     if (entries_.size() >= limit_) Compact();
     entries_.push_back({column, label, weight});

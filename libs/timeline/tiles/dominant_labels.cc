@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <utility>
 
 namespace nanolane::timeline {
 
@@ -39,25 +41,85 @@ class FullLabels {
 
 }  // namespace
 
-// Weights of 64 bits where no sum can pass them, else of 128.
+// Sums by category, and which categories are present.
 template <typename Weight>
-class DominantLabels::Sums {
+class DominantLabels::CategorySums {
  public:
-  explicit Sums(const DominantLabels& of) : of_(of), by_name_(of.names_.size()) {}
+  void Add(uint32_t category, Weight weight) {
+    sums_[category] += weight;
+    present_ |= 1U << category;
+  }
 
-  void Add(uint32_t label, Weight weight) {
+  // The lowest of those with the greatest sum; empties the sums.
+  trace::Category Take() {
+    auto best = static_cast<size_t>(std::countr_zero(present_));
+    for (size_t i = best + 1; i < sums_.size(); ++i) {
+      if (sums_[i] > sums_[best]) best = i;
+    }
+    sums_.fill(0);
+    present_ = 0;
+    return static_cast<trace::Category>(best);
+  }
+
+ private:
+  std::array<Weight, trace::kCategoryCount> sums_ = {};
+  uint32_t present_ = 0;  // a bit for each category
+};
+
+// Of columns whose weights come from rows alone and have 32 bits each, so that no sum passes 64.
+class DominantLabels::NarrowSums {
+ public:
+  explicit NarrowSums(const DominantLabels& of) : of_(of), by_name_(of.names_.size()) {}
+
+  void Take(std::span<const RowWeights::Block> blocks, TileColumn& column) {
+    for (const RowWeights::Block& block : blocks) {
+      for (const RowWeights::Cell& cell : block.cells) {
+        const Slots slots = of_.slots_of_[cell.label];
+        by_name_[slots.name] += cell.low;
+        categories_.Add(slots.category, cell.low);
+      }
+    }
+    column.dominant = categories_.Take();
+    uint64_t greatest = 0;
+    uint32_t best = std::numeric_limits<uint32_t>::max();
+    for (const RowWeights::Block& block : blocks) {
+      for (const RowWeights::Cell& cell : block.cells) {
+        const uint32_t name = of_.slots_of_[cell.label].name;
+        // 0 where it comes again, which changes nothing: if all are 0, it is as low as before.
+        const uint64_t sum = std::exchange(by_name_[name], 0);
+        if (sum > greatest || (sum == greatest && name < best)) {
+          greatest = sum;
+          best = name;
+        }
+      }
+    }
+    column.dominant_name = of_.names_[best];
+  }
+
+ private:
+  const DominantLabels& of_;
+  std::vector<uint64_t> by_name_;
+  CategorySums<uint64_t> categories_;
+};
+
+// Of any columns.
+class DominantLabels::WideSums {
+ public:
+  explicit WideSums(const DominantLabels& of) : of_(of), by_name_(of.names_.size()) {}
+
+  void Add(uint32_t label, Wide weight) {
     const Slots slots = of_.slots_of_[label];
     // A name of no weight so far may be listed several times, which does no harm.
     if (by_name_[slots.name] == 0) listed_.push_back(slots.name);
     by_name_[slots.name] += weight;
-    by_category_[slots.category] += weight;
-    categories_ |= 1U << slots.category;
+    categories_.Add(slots.category, weight);
   }
 
   bool empty() const { return listed_.empty(); }
 
   // The greatest sums, the lowest of several; empties the sums.
   void Take(TileColumn& column) {
+    column.dominant = categories_.Take();
     uint32_t best = listed_.front();
     for (const uint32_t name : listed_) {
       if (by_name_[name] > by_name_[best] || (by_name_[name] == by_name_[best] && name < best)) {
@@ -67,22 +129,13 @@ class DominantLabels::Sums {
     column.dominant_name = of_.names_[best];
     for (const uint32_t name : listed_) by_name_[name] = 0;
     listed_.clear();
-
-    auto category = static_cast<size_t>(std::countr_zero(categories_));
-    for (size_t i = category + 1; i < by_category_.size(); ++i) {
-      if (by_category_[i] > by_category_[category]) category = i;
-    }
-    column.dominant = static_cast<trace::Category>(category);
-    by_category_.fill(0);
-    categories_ = 0;
   }
 
  private:
   const DominantLabels& of_;
-  std::vector<Weight> by_name_;
+  std::vector<Wide> by_name_;
   std::vector<uint32_t> listed_;
-  std::array<Weight, trace::kCategoryCount> by_category_ = {};
-  uint32_t categories_ = 0;  // a bit for each that is present
+  CategorySums<Wide> categories_;
 };
 
 DominantLabels::DominantLabels(std::span<const Label> labels) {
@@ -120,8 +173,8 @@ absl::Status DominantLabels::Fill(const ColumnGrid& grid, SpanColumns& spans, Ro
   }
   if (absl::Status status = Check(blocks); !status.ok()) return status;
   FullLabels full(slots_of_.size());
-  Sums<uint64_t> narrow(*this);
-  Sums<Wide> wide(*this);
+  NarrowSums narrow(*this);
+  WideSums wide(*this);
   auto block = blocks.begin();
   auto weight = weights.begin();
   auto change = changes.begin();
@@ -139,16 +192,16 @@ absl::Status DominantLabels::Fill(const ColumnGrid& grid, SpanColumns& spans, Ro
     const auto first = block;
     bool is_narrow = wide.empty();
     for (; block != blocks.end() && block->column == i; ++block) is_narrow &= !block->wide;
-    for (auto at = first; at != block; ++at) {
-      RowWeights::ForEach(*at, [&](uint32_t label, uint64_t length) {
-        if (is_narrow) {
-          narrow.Add(label, length);
-        } else {
-          wide.Add(label, static_cast<Wide>(length));
-        }
+    const std::span<const RowWeights::Block> of_column(first, block);
+    if (is_narrow && !of_column.empty()) {
+      narrow.Take(of_column, out[i]);
+      continue;
+    }
+    for (const RowWeights::Block& of_row : of_column) {
+      RowWeights::ForEach(of_row, [&](uint32_t label, uint64_t length) {
+        wide.Add(label, static_cast<Wide>(length));
       });
     }
-    if (!narrow.empty()) narrow.Take(out[i]);
     if (!wide.empty()) wide.Take(out[i]);
   }
   return absl::OkStatus();

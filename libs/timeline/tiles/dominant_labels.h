@@ -2,7 +2,6 @@
 // labels in it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -31,9 +30,11 @@ class DominantLabels {
     uint32_t category;
   };
 
-  // Sums, by name and by category, of the column at hand.
+  // Sums by name and by category of the column at hand.
   template <typename Weight>
-  class Sums;
+  class CategorySums;
+  class NarrowSums;
+  class WideSums;
 
   absl::Status Check(std::span<const RowWeights::Block> blocks) const;
 

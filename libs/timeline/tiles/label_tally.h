@@ -30,33 +30,39 @@ class LabelTally {
  public:
   // For labels below `count`; keeps what it holds.
   void Reserve(size_t count) {
-    if (cells_.size() < count) cells_.resize(count);
+    if (cells_.size() >= count) return;
+    cells_.resize(count);
+    touched_.resize(count + 1);
   }
 
   // Adds to a label, which is then present, even by 0. Weights wrap modulo 2^64: the spans of a
-  // disjoint row never sum up to more.
+  // disjoint row never sum up to more. Without a branch, which would be hard to predict.
   void Add(uint32_t label, uint64_t weight) {
     Cell& cell = cells_[label];
-    if (!cell.touched) {
-      cell.touched = true;
-      touched_.push_back(label);
-    }
+    touched_[size_] = label;
+    size_ += cell.absent;
+    cell.absent = 0;
     cell.weight += weight;
   }
 
-  bool empty() const { return touched_.empty(); }
-  size_t size() const { return touched_.size(); }
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
 
   // Calls visit(label, weight) for each label that is present, in order of its first Add(), and
   // empties the tally.
   template <typename Visit>
   void Drain(Visit visit) {
-    for (const uint32_t label : touched_) {
+    for (size_t i = 0; i < size_; ++i) {
+      const uint32_t label = touched_[i];
       visit(label, cells_[label].weight);
       cells_[label] = Cell();
     }
-    touched_.clear();
+    size_ = 0;
     longest = Longest();
+  }
+
+  void Clear() {
+    Drain([](uint32_t, uint64_t) {});
   }
 
   Longest longest;
@@ -64,11 +70,12 @@ class LabelTally {
  private:
   struct Cell {
     uint64_t weight = 0;
-    bool touched = false;
+    uint64_t absent = 1;  // 0: the label is among the touched ones
   };
 
   std::vector<Cell> cells_;
-  std::vector<uint32_t> touched_;
+  std::vector<uint32_t> touched_ = std::vector<uint32_t>(1);  // one more than there can be
+  size_t size_ = 0;
 };
 
 }  // namespace nanolane::timeline

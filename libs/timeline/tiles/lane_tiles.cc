@@ -33,6 +33,17 @@ LaneTiles::LaneTiles(const Window& window, uint32_t width)
 
 LaneTiles::~LaneTiles() = default;
 
+void LaneTiles::Reset(const Window& window, uint32_t width) {
+  grid_ = ColumnGrid(window, width);
+  width_ = width;
+  columns_.Reset();
+  row_weights_.Clear();
+  runs_.Clear();
+  covered_.assign(grid_.size(), 0);
+  rows_cover_ = false;
+  tally_.Clear();
+}
+
 void LaneTiles::CountRun(const TileSpan& span) {
   const int64_t start_ns = std::max(span.start_ns, grid_.window().start_ns);
   const int64_t end_ns = std::min(span.end_ns, grid_.window().end_ns);

@@ -37,6 +37,8 @@ class LaneTiles {
  public:
   LaneTiles(const Window& window, uint32_t width);
   ~LaneTiles();
+  // As made anew, but that memory is kept: for lane after lane.
+  void Reset(const Window& window, uint32_t width);
   LaneTiles(const LaneTiles&) = delete;
   LaneTiles& operator=(const LaneTiles&) = delete;
 
@@ -51,7 +53,7 @@ class LaneTiles {
   absl::Status AddRow(std::string_view root, RowSource& source, RowRole role,
                       std::span<const uint32_t> label_of);
 
-  // Fills the columns, `width` of them; labels are the query's. Once, at the end.
+  // Fills the columns, `width` of them; labels are the query's. Once, at the end (see Reset()).
   absl::Status Finish(std::span<const Label> labels, std::span<TileColumn> out);
 
  private:
@@ -62,7 +64,6 @@ class LaneTiles {
   absl::Status ReadCovered(RowCursor& row, LabelTally* tally, size_t column, size_t& run);
   void CountRun(const TileSpan& span);
   void FillCoverage(std::span<TileColumn> out);
-  void FillEvents(std::span<const Label> labels, std::span<TileColumn> out);
   void SpreadNanoseconds(std::span<TileColumn> out) const;
 
   ColumnGrid grid_;

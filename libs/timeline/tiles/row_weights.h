@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,9 @@ class RowWeights {
     bool wide;  // two cells a weight
     std::span<const Cell> cells;
   };
+
+  // Keeps its memory.
+  void Clear();
 
   // Takes the tally's weights, of which none passes `greatest`, as a block; empties the tally.
   void Add(uint32_t column, uint64_t greatest, LabelTally& tally);
@@ -49,10 +53,19 @@ class RowWeights {
   // Columns whose greatest weight lies below this are put together: sums stay in 64 bits.
   static constexpr uint64_t kNarrow = uint64_t{1} << 40U;
 
+  // Of a fixed size, as blocks point into it.
+  struct Chunk {
+    std::unique_ptr<Cell[]> cells;
+    size_t capacity = 0;
+    size_t used = 0;
+  };
+
+  Cell* Allocate(size_t cells);
   void Append(uint32_t column, uint64_t greatest, LabelTally& tally);
   void Compact(LabelTally& tally);
 
-  std::vector<std::vector<Cell>> chunks_;  // which never grow, as blocks point into them
+  std::vector<Chunk> chunks_;
+  size_t chunk_at_ = 0;  // the chunk that is being filled
   std::vector<Block> blocks_;
   size_t cells_ = 0;
   size_t limit_ = kFewCells;

@@ -16,6 +16,11 @@ uint64_t Distance(int64_t from_ns, int64_t to_ns) {
 
 }  // namespace
 
+void RunList::Clear() {
+  runs_.clear();
+  merged_ = true;
+}
+
 void RunList::Add(int64_t start_ns, int64_t end_ns) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
@@ -54,8 +59,15 @@ const std::vector<RunList::Run>& RunList::Merged() {
   return runs_;
 }
 
-SpanColumns::SpanColumns(const ColumnGrid& grid)
-    : grid_(grid), starts_(grid.size()), longest_(grid.size()) {}
+SpanColumns::SpanColumns(const ColumnGrid& grid) : grid_(grid) { Reset(); }
+
+void SpanColumns::Reset() {
+  starts_.assign(grid_.size(), 0);
+  longest_.assign(grid_.size(), Longest());
+  ranges_.clear();
+  weights_.Clear();
+  full_changes_.Clear();
+}
 
 void SpanColumns::Add(const TileSpan& span) {
   const Window& window = grid_.window();

@@ -24,6 +24,7 @@ class RunList {
     int64_t end_ns;
   };
 
+  void Clear();
   void Add(int64_t start_ns, int64_t end_ns);  // start_ns < end_ns
   // Sorted; none touches another.
   const std::vector<Run>& Merged();
@@ -38,7 +39,10 @@ class RunList {
 
 class SpanColumns {
  public:
+  // The grid must outlive this.
   explicit SpanColumns(const ColumnGrid& grid);
+  // After the grid has changed.
+  void Reset();
 
   void Add(const TileSpan& span);
 

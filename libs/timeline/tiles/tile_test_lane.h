@@ -73,6 +73,14 @@ class TestLane : public SealedCover {
   absl::StatusOr<std::vector<TileColumn>> Columns(const Window& window, uint32_t width,
                                                   const std::vector<Label>& labels) const {
     LaneTiles tiles(window, width);
+    return Columns(tiles, window, width, labels);
+  }
+
+  // With the memory of an earlier query.
+  absl::StatusOr<std::vector<TileColumn>> Columns(LaneTiles& tiles, const Window& window,
+                                                  uint32_t width,
+                                                  const std::vector<Label>& labels) const {
+    tiles.Reset(window, width);
     tiles.AddSpans(unsealed_);
     for (const Row& row : rows_) {
       MemoryRow source(row.bytes);
