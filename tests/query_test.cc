@@ -93,6 +93,7 @@ struct Received {
 Received ReadTimeline(RunningServices& services, const query_v1::StreamTimelineRequest& request) {
   Received received;
   grpc::ClientContext context;
+  rpc::SetDeadline(context, std::chrono::seconds(60));  // a stream that hangs fails
   const auto stream = services.query().StreamTimeline(&context, request);
   query_v1::StreamTimelineResponse message;
   std::vector<std::string> sessions;
@@ -103,7 +104,7 @@ Received ReadTimeline(RunningServices& services, const query_v1::StreamTimelineR
     CHECK_FALSE(received.ended);
     first = false;
     if (message.has_header()) {
-      received.expected = message.header().expected_events();
+      CHECK(message.expected_events() == message.header().expected_events());
       for (const auto& summary : message.header().sessions())
         sessions.push_back(summary.session().session_id());
     } else if (message.has_dictionary()) {
@@ -126,6 +127,7 @@ Received ReadTimeline(RunningServices& services, const query_v1::StreamTimelineR
       }
       CHECK(message.sent_events() == sent);
     }
+    received.expected = message.expected_events();
     received.ended = message.has_end();
   }
   received.status = rpc::FromGrpc(stream->Finish());
@@ -169,7 +171,7 @@ TEST_CASE("a window brings all events that overlap it, and blocks that do not ar
     size_t total = 0;
     for (const auto& [lane, events] : received.events) total += events.size();
     CHECK(total == received.expected);
-    CHECK(total < 2'000);
+    CHECK(total < 2'500);
     for (const auto& [lane, events] : written.events) {
       for (const Event& event : events) {
         const bool overlaps = event.start_ns < request.window().end_ns() &&
@@ -217,14 +219,17 @@ TEST_CASE("a timeline of nothing says so") {
   CHECK(empty.expected == 0);
 }
 
-TEST_CASE("a client that cancels or reads slowly does not keep others from their answers") {
+TEST_CASE("clients that cancel or read slowly do not keep others from their answers") {
   RunningServices services;
   WriteSession(services, kSession, 7, 60'000, 256);
-  // Streams that nobody reads: back-pressure holds them, each on its own.
+  // Streams that nobody reads: back-pressure holds them, each on its own. As many as one would
+  // expect a service to have threads, and more.
+  constexpr int kIdle = 48;
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientReader<query_v1::StreamTimelineResponse>>> idle;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < kIdle; ++i) {
     contexts.push_back(std::make_unique<grpc::ClientContext>());
+    rpc::SetDeadline(*contexts.back(), std::chrono::seconds(60));
     idle.push_back(services.query().StreamTimeline(contexts.back().get(), TimelineOf(kSession)));
     query_v1::StreamTimelineResponse message;
     REQUIRE(idle.back()->Read(&message));

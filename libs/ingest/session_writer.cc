@@ -19,18 +19,6 @@ using nanolane::store::v1::AppendResponse;
 // Dictionary entries of one append; far below the largest message.
 constexpr size_t kDictionaryBytes = 4 << 20;
 
-void AddToKind(nanolane::trace::v1::EventKind kind, AppendRequest& request) {
-  for (nanolane::trace::v1::KindCount& known : *request.mutable_by_kind()) {
-    if (known.kind() == kind) {
-      known.set_count(known.count() + 1);
-      return;
-    }
-  }
-  nanolane::trace::v1::KindCount& added = *request.add_by_kind();
-  added.set_kind(kind);
-  added.set_count(1);
-}
-
 }  // namespace
 
 SessionWriter::SessionWriter(const nanolane::trace::v1::Session& session,
@@ -90,9 +78,6 @@ absl::Status SessionWriter::CutLane(trace::LaneId lane) {
   ASSIGN_OR_RETURN(
       std::string block,
       trace::EncodeBlock(events, {.lane = lane, .needs = dictionary_.NeedsOf(op, stack)}));
-  for (const trace::OpId id : events.op) {
-    AddToKind(trace::ToProto(dictionary_.tables().OpOf(id).kind), pending_);
-  }
   buffered_ -= events.size();
   events.clear();
   pending_bytes_ += block.size();

@@ -17,25 +17,24 @@ const base::Clock& TheClock() {
 
 }  // namespace
 
-AllInOne::AllInOne(std::unique_ptr<store::RocksStore> store)
-    : store_(std::move(store)),
-      committer_(*store_),
-      internal_store_service_(*store_, committer_),
-      public_store_service_(*store_, committer_) {}
+AllInOne::AllInOne(std::unique_ptr<store::StoreEngine> engine)
+    : engine_(std::move(engine)),
+      internal_store_service_(*engine_),
+      public_store_service_(*engine_) {}
 
 AllInOne::~AllInOne() { Shutdown(std::chrono::milliseconds(500)); }
 
 absl::StatusOr<std::unique_ptr<AllInOne>> AllInOne::Start(const Options& options) {
   RETURN_IF_ERROR(rpc::CheckLoopback(options.listen));
   std::error_code error;
-  std::filesystem::create_directories(options.data, error);
+  std::filesystem::create_directories(options.store.store.path, error);
   if (error) {
-    return absl::PermissionDeniedError(base::StrCat("cannot make the data folder ", options.data,
-                                                    ": ", error.message(),
+    return absl::PermissionDeniedError(base::StrCat("cannot make the data folder ",
+                                                    options.store.store.path, ": ", error.message(),
                                                     "; name another with --data"));
   }
-  ASSIGN_OR_RETURN(auto store, store::RocksStore::Open(options.data, TheClock()));
-  std::unique_ptr<AllInOne> all(new AllInOne(std::move(store)));
+  ASSIGN_OR_RETURN(auto engine, store::StoreEngine::Start(options.store, TheClock()));
+  std::unique_ptr<AllInOne> all(new AllInOne(std::move(engine)));
   ASSIGN_OR_RETURN(all->internal_,
                    rpc::Server::Start({.listen = "", .services = {&all->internal_store_service_}}));
   all->query_service_ = std::make_unique<query::QueryService>(all->internal_->InProcessChannel());

@@ -12,15 +12,14 @@
 #include "libs/base/clock.h"
 #include "libs/rpc/server.h"
 #include "services/query/query_service.h"
-#include "services/store/committer.h"
-#include "services/store/rocks_store.h"
+#include "services/store/store_engine.h"
 #include "services/store/store_service.h"
 
 namespace nanolane::all_in_one {
 
 struct Options {
-  std::string data;    // folder of the store; made if it is not there
-  std::string listen;  // as rpc::ServerOptions
+  store::StoreEngineOptions store;  // its folder is made if it is not there
+  std::string listen;               // as rpc::ServerOptions
 };
 
 class AllInOne {
@@ -29,14 +28,14 @@ class AllInOne {
   ~AllInOne();
 
   const std::string& address() const { return public_->address(); }
+  store::StoreEngine& engine() { return *engine_; }
   void Shutdown(std::chrono::milliseconds grace);
 
  private:
-  explicit AllInOne(std::unique_ptr<store::RocksStore> store);
+  explicit AllInOne(std::unique_ptr<store::StoreEngine> engine);
 
   // In order of dependence: destroyed from the last to the first.
-  std::unique_ptr<store::RocksStore> store_;
-  store::Committer committer_;
+  std::unique_ptr<store::StoreEngine> engine_;
   store::StoreService internal_store_service_;
   store::StoreService public_store_service_;
   std::unique_ptr<rpc::Server> internal_;  // the store, for the query service

@@ -42,20 +42,23 @@ auto DisplayOrder(const v1::LaneInfo& info) {
 
 }  // namespace
 
+v1::LaneInfo LaneInfoOf(const std::string& session_id, const StoredLane& lane) {
+  v1::LaneInfo info;
+  info.set_session_id(session_id);
+  info.set_lane_id(lane.lane_id());
+  *info.mutable_lane() = lane.lane();
+  info.set_label(trace::LaneLabel(trace::FromProto(lane.lane())));
+  info.set_events(lane.events());
+  info.set_start_ns(lane.start_ns());
+  info.set_end_ns(lane.end_ns());
+  return info;
+}
+
 absl::StatusOr<std::vector<v1::LaneInfo>> LanesOf(const std::string& session_id,
                                                   StoreReader& store) {
   ASSIGN_OR_RETURN(const std::vector<StoredLane> stored, store.ListLanes(session_id));
   std::vector<v1::LaneInfo> lanes;
-  for (const StoredLane& from : stored) {
-    v1::LaneInfo& info = lanes.emplace_back();
-    info.set_session_id(session_id);
-    info.set_lane_id(from.lane_id());
-    *info.mutable_lane() = from.lane();
-    info.set_label(trace::LaneLabel(trace::FromProto(from.lane())));
-    info.set_events(from.events());
-    info.set_start_ns(from.start_ns());
-    info.set_end_ns(from.end_ns());
-  }
+  for (const StoredLane& from : stored) lanes.push_back(LaneInfoOf(session_id, from));
   std::sort(lanes.begin(), lanes.end(), [](const v1::LaneInfo& a, const v1::LaneInfo& b) {
     return DisplayOrder(a) < DisplayOrder(b);
   });

@@ -12,6 +12,8 @@ namespace nanolane::query {
 
 namespace v1 = nanolane::query::v1;
 
+v1::LaneInfo LaneInfoOf(const std::string& session_id, const StoredLane& lane);
+
 // Lanes of a session in display order: ranges of threads, then per GPU each stream with its ranges
 // above and its synchronizations below it, synchronizations without a stream, memory, and last the
 // calls of threads.

@@ -4,10 +4,13 @@
 
 #include "libs/base/status_macros.h"
 #include "libs/rpc/handlers.h"
+#include "services/query/density.h"
+#include "services/query/follow_relay.h"
 #include "services/query/lanes.h"
 #include "services/query/scope.h"
 #include "services/query/search.h"
 #include "services/query/stats.h"
+#include "services/query/tiles.h"
 #include "services/query/timeline_stream.h"
 
 namespace nanolane::query {
@@ -67,6 +70,27 @@ grpc::ServerUnaryReactor* QueryService::GetStats(grpc::CallbackServerContext* co
   return rpc::RunUnary(calls_, *context, [=, this] {
     return rpc::Fill(
         query::GetStats(*request, store_, [context] { return context->IsCancelled(); }), *response);
+  });
+}
+
+grpc::ServerWriteReactor<v1::FollowResponse>* QueryService::Follow(
+    grpc::CallbackServerContext* /*context*/, const v1::FollowRequest* request) {
+  return StartFollow(store_.stub(), *request);
+}
+
+grpc::ServerUnaryReactor* QueryService::GetDensity(grpc::CallbackServerContext* context,
+                                                   const v1::GetDensityRequest* request,
+                                                   v1::GetDensityResponse* response) {
+  return rpc::RunUnary(calls_, *context, [=, this] {
+    return rpc::Fill(query::GetDensity(*request, store_), *response);
+  });
+}
+
+grpc::ServerUnaryReactor* QueryService::GetTiles(grpc::CallbackServerContext* context,
+                                                 const v1::GetTilesRequest* request,
+                                                 v1::GetTilesResponse* response) {
+  return rpc::RunUnary(calls_, *context, [=, this] {
+    return rpc::Fill(query::GetTiles(*request, store_), *response);
   });
 }
 

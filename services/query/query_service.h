@@ -28,6 +28,14 @@ class QueryService final : public v1::QueryService::CallbackService {
   grpc::ServerUnaryReactor* GetStats(grpc::CallbackServerContext* context,
                                      const v1::GetStatsRequest* request,
                                      v1::GetStatsResponse* response) override;
+  grpc::ServerWriteReactor<v1::FollowResponse>* Follow(grpc::CallbackServerContext* context,
+                                                       const v1::FollowRequest* request) override;
+  grpc::ServerUnaryReactor* GetDensity(grpc::CallbackServerContext* context,
+                                       const v1::GetDensityRequest* request,
+                                       v1::GetDensityResponse* response) override;
+  grpc::ServerUnaryReactor* GetTiles(grpc::CallbackServerContext* context,
+                                     const v1::GetTilesRequest* request,
+                                     v1::GetTilesResponse* response) override;
   grpc::ServerUnaryReactor* DeleteSession(grpc::CallbackServerContext* context,
                                           const v1::DeleteSessionRequest* request,
                                           v1::DeleteSessionResponse* response) override;

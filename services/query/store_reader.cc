@@ -43,6 +43,24 @@ absl::StatusOr<std::vector<StoredLane>> StoreReader::ListLanes(const std::string
   return std::vector<StoredLane>(response.lanes().begin(), response.lanes().end());
 }
 
+absl::StatusOr<store_v1::GetDensityResponse> StoreReader::GetDensity(
+    const store_v1::GetDensityRequest& request) {
+  grpc::ClientContext context;
+  rpc::SetDeadline(context);
+  store_v1::GetDensityResponse response;
+  RETURN_IF_ERROR(rpc::FromGrpc(store_->GetDensity(&context, request, &response)));
+  return response;
+}
+
+absl::StatusOr<store_v1::GetTilesResponse> StoreReader::GetTiles(
+    const store_v1::GetTilesRequest& request) {
+  grpc::ClientContext context;
+  rpc::SetDeadline(context);
+  store_v1::GetTilesResponse response;
+  RETURN_IF_ERROR(rpc::FromGrpc(store_->GetTiles(&context, request, &response)));
+  return response;
+}
+
 absl::Status StoreReader::DeleteSession(const std::string& session_id) {
   grpc::ClientContext context;
   rpc::SetDeadline(context);
@@ -53,6 +71,7 @@ absl::Status StoreReader::DeleteSession(const std::string& session_id) {
 }
 
 absl::Status StoreReader::ReadBlocks(const BlockQuery& query,
+                                     const std::function<void(uint64_t)>& selected,
                                      const std::function<bool(StoredBlock)>& visit) {
   grpc::ClientContext context;
   store_v1::ReadBlocksRequest request;
@@ -60,10 +79,11 @@ absl::Status StoreReader::ReadBlocks(const BlockQuery& query,
   for (const uint32_t lane : query.lane_ids) request.add_lane_ids(lane);
   if (query.window != nullptr) *request.mutable_window() = *query.window;
   request.set_with_data(query.with_data);
-  request.set_max_block_version(trace::kBlockVersion);
   const auto stream = store_->ReadBlocks(&context, request);
   store_v1::ReadBlocksResponse message;
+  bool first = true;
   while (stream->Read(&message)) {
+    if (std::exchange(first, false)) selected(message.selected_events());
     for (StoredBlock& block : *message.mutable_blocks()) {
       if (visit(std::move(block))) continue;
       context.TryCancel();

@@ -40,17 +40,30 @@ class StoreReader {
       const nanolane::store::v1::ListSessionsRequest& request);
   absl::StatusOr<SessionSummary> GetSession(const std::string& session_id);
   absl::StatusOr<std::vector<StoredLane>> ListLanes(const std::string& session_id);
+  absl::StatusOr<nanolane::store::v1::GetDensityResponse> GetDensity(
+      const nanolane::store::v1::GetDensityRequest& request);
+  absl::StatusOr<nanolane::store::v1::GetTilesResponse> GetTiles(
+      const nanolane::store::v1::GetTilesRequest& request);
   absl::Status DeleteSession(const std::string& session_id);
 
   // Visits blocks in order of their first event; a visitor that returns false ends the read, which
   // then returns OK.
-  absl::Status ReadBlocks(const BlockQuery& query, const std::function<bool(StoredBlock)>& visit);
+  absl::Status ReadBlocks(const BlockQuery& query, const std::function<bool(StoredBlock)>& visit) {
+    return ReadBlocks(
+        query, [](uint64_t) {}, visit);
+  }
+  // `selected` is told, before the first block, of the events of all that come.
+  absl::Status ReadBlocks(const BlockQuery& query, const std::function<void(uint64_t)>& selected,
+                          const std::function<bool(StoredBlock)>& visit);
 
   // Visits the entries with ids above `have` up to `need` of each table.
   absl::Status ReadDictionary(const std::string& session_id, uint64_t epoch,
                               const trace::DictionarySizes& have,
                               const trace::DictionarySizes& need,
                               const std::function<bool(DictionaryDelta)>& visit);
+
+  // For what has a reactor of its own.
+  nanolane::store::v1::StoreService::Stub& stub() { return *store_; }
 
  private:
   std::unique_ptr<nanolane::store::v1::StoreService::Stub> store_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -56,7 +57,7 @@ class TimelineStream {
     v1::StreamTimelineResponse message;
     v1::TimelineHeader& header = *message.mutable_header();
     lane_ids_.resize(sessions_.size());
-    uint64_t expected = 0;
+    session_events_.resize(sessions_.size());
     for (size_t i = 0; i < sessions_.size(); ++i) {
       *header.add_sessions() = sessions_[i];
       const std::string& id = sessions_[i].session().session_id();
@@ -67,12 +68,11 @@ class TimelineStream {
         *header.add_lanes() = std::move(lane);
       }
       if (lane_ids_[i].empty()) continue;
-      RETURN_IF_ERROR(store_.ReadBlocks(QueryOf(i, /*with_data=*/false), [&](StoredBlock block) {
-        expected += block.events();
-        return !writer_.cancelled();
-      }));
+      RETURN_IF_ERROR(store_.ReadBlocks(
+          QueryOf(i, /*with_data=*/false), [&](uint64_t events) { session_events_[i] = events; },
+          [](const StoredBlock&) { return false; }));
     }
-    header.set_expected_events(expected);
+    header.set_expected_events(ExpectedEvents());
     Write(std::move(message));
     return absl::OkStatus();
   }
@@ -89,8 +89,11 @@ class TimelineStream {
     if (lane_ids_[session].empty()) return absl::OkStatus();
     sent_entries_.clear();
     absl::Status status;
-    const absl::Status read =
-        store_.ReadBlocks(QueryOf(session, /*with_data=*/true), [&](StoredBlock block) {
+    const absl::Status read = store_.ReadBlocks(
+        QueryOf(session, /*with_data=*/true),
+        // The session may have been sealed, or grown, since the header was made.
+        [&](uint64_t events) { session_events_[session] = events; },
+        [&](StoredBlock block) {
           status = AddBlock(session, std::move(block));
           return status.ok() && !gone_ && !writer_.cancelled();
         });
@@ -134,22 +137,32 @@ class TimelineStream {
   absl::Status WriteDictionary(size_t session, uint64_t epoch, const DictionarySizes& needs) {
     DictionarySizes& sent = sent_entries_[epoch];
     if (sent.Cover({needs.strings, needs.frames, needs.stacks, needs.ops})) return absl::OkStatus();
-    RETURN_IF_ERROR(store_.ReadDictionary(
-        sessions_[session].session().session_id(), epoch, sent, needs, [&](DictionaryDelta delta) {
-          v1::StreamTimelineResponse message;
-          v1::DictionaryChunk& chunk = *message.mutable_dictionary();
-          chunk.set_session_index(static_cast<uint32_t>(session));
-          chunk.set_epoch(epoch);
-          chunk.mutable_delta()->Swap(&delta);
-          Write(std::move(message));
-          return !gone_;
-        }));
+    // Gathered first: the store's stream must not wait for the client.
+    std::vector<DictionaryDelta> pieces;
+    RETURN_IF_ERROR(store_.ReadDictionary(sessions_[session].session().session_id(), epoch, sent,
+                                          needs, [&](DictionaryDelta delta) {
+                                            pieces.push_back(std::move(delta));
+                                            return true;
+                                          }));
+    for (DictionaryDelta& piece : pieces) {
+      v1::StreamTimelineResponse message;
+      v1::DictionaryChunk& chunk = *message.mutable_dictionary();
+      chunk.set_session_index(static_cast<uint32_t>(session));
+      chunk.set_epoch(epoch);
+      chunk.mutable_delta()->Swap(&piece);
+      Write(std::move(message));
+    }
     Raise(sent, {needs.strings, needs.frames, needs.stacks, needs.ops});
     return absl::OkStatus();
   }
 
+  uint64_t ExpectedEvents() const {
+    return std::accumulate(session_events_.begin(), session_events_.end(), uint64_t{0});
+  }
+
   void Write(v1::StreamTimelineResponse message) {
     message.set_sent_events(sent_events_);
+    message.set_expected_events(ExpectedEvents());
     if (!gone_ && !writer_.Write(std::move(message))) gone_ = true;
   }
 
@@ -161,6 +174,7 @@ class TimelineStream {
   std::vector<SessionSummary> sessions_;
   std::vector<std::vector<uint32_t>> lane_ids_;       // wanted ones, by session
   std::map<uint64_t, DictionarySizes> sent_entries_;  // of the current session, by epoch
+  std::vector<uint64_t> session_events_;              // that the stream brings, by session
   uint64_t sent_events_ = 0;
 
   v1::StreamTimelineResponse chunk_;

@@ -2,9 +2,17 @@
 
 #include <utility>
 
+#include "libs/base/str_cat.h"
 #include "libs/rpc/status.h"
 
 namespace nanolane::store {
+namespace {
+
+// Below the largest message: whoever follows the session gets an append whole, with what is known
+// of its lanes beside it.
+constexpr size_t kMaxAppendBytes = 8 << 20;
+
+}  // namespace
 
 AppendStream::AppendStream(Committer& committer) : committer_(committer) {
   Step([] {});
@@ -25,6 +33,11 @@ void AppendStream::Step(Change change) {
 }
 
 absl::Status AppendStream::CheckRequest() {
+  if (request_->ByteSizeLong() > kMaxAppendBytes) {
+    return absl::InvalidArgumentError(
+        base::StrCat("an append of ", request_->ByteSizeLong(), " bytes is over ", kMaxAppendBytes,
+                     "; send its blocks and dictionary entries in several"));
+  }
   if (session_id_.empty()) {
     if (!request_->has_session()) {
       return absl::InvalidArgumentError("the first message must name the session");
@@ -73,6 +86,10 @@ void AppendStream::OnCommitted(const absl::Status& status, uint64_t sequence) {
   });
 }
 
+void AppendStream::OnRoom() {
+  Step([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { waits_for_room_ = false; });
+}
+
 void AppendStream::OnWriteDone(bool ok) {
   Step([&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     writing_ = false;
@@ -89,12 +106,18 @@ bool AppendStream::Advance() {
     StartWrite(&response_);
   }
   const bool ending = reads_ended_ || !status_.ok();
-  if (!ending && !reading_ && outstanding_ < kMaxOutstanding) {
-    reading_ = true;
-    request_ = std::make_unique<v1::AppendRequest>();
-    StartRead(request_.get());
+  if (!ending && !reading_ && !waits_for_room_ && outstanding_ < kMaxOutstanding) {
+    const bool room = committer_.AskForRoom([this] { OnRoom(); });
+    if (room) {
+      reading_ = true;
+      request_ = std::make_unique<v1::AppendRequest>();
+      StartRead(request_.get());
+    } else {
+      waits_for_room_ = true;
+    }
   }
-  finished_ = ending && outstanding_ == 0 && !writing_ && !acknowledge_;
+  // Nothing may call back any more: gRPC deletes this object soon after.
+  finished_ = ending && outstanding_ == 0 && !writing_ && !acknowledge_ && !waits_for_room_;
   return finished_;
 }
 

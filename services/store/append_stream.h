@@ -1,8 +1,9 @@
 // The reactor of one append stream: reads requests, hands them to the committer, acknowledges what
 // is durable.
 //
-// At most kMaxOutstanding requests of a stream wait for the disk; the next one is not read before
-// one of them is done, which is the writer's back-pressure. The first error ends the stream, after
+// At most kMaxOutstanding requests of a stream wait for the disk, and those of all streams take no
+// more than the committer has room for; the next one is not read before, which is the writer's
+// back-pressure. The first error ends the stream, after
 // the acknowledgements before it. Deletes itself when gRPC is done with it.
 #pragma once
 
@@ -31,6 +32,7 @@ class AppendStream final : public grpc::ServerBidiReactor<v1::AppendRequest, v1:
   absl::Status CheckRequest();
   void SubmitRequest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnCommitted(const absl::Status& status, uint64_t sequence);
+  void OnRoom();
   // Runs `change` under the lock, then starts whatever can be started: a read, a write of the
   // newest acknowledgement, the end.
   template <typename Change>
@@ -46,6 +48,7 @@ class AppendStream final : public grpc::ServerBidiReactor<v1::AppendRequest, v1:
   uint64_t epoch_ = 0;
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool waits_for_room_ ABSL_GUARDED_BY(mutex_) = false;
   bool reads_ended_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool acknowledge_ ABSL_GUARDED_BY(mutex_) = false;

@@ -6,7 +6,6 @@
 namespace nanolane::store {
 namespace {
 
-constexpr size_t kSessionBytes = 16;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
 template <typename T>
@@ -44,7 +43,9 @@ std::string EpochKey(std::string_view session_key, uint64_t epoch) {
   return key;
 }
 
-uint64_t EpochOf(std::string_view epoch_key) { return GetBig<uint64_t>(epoch_key, kSessionBytes); }
+uint64_t EpochOf(std::string_view epoch_key) {
+  return GetBig<uint64_t>(epoch_key, kSessionKeyBytes);
+}
 
 std::string LaneKey(std::string_view session_key, uint32_t lane_id) {
   std::string key(session_key);
@@ -65,8 +66,14 @@ std::string DictionaryKey(std::string_view session_key, uint64_t epoch, Dictiona
   return key;
 }
 
+std::string BigEndian(uint64_t value) {
+  std::string bytes;
+  AppendBig(bytes, value);
+  return bytes;
+}
+
 uint64_t IdOfDictionaryKey(std::string_view key) {
-  return GetBig<uint64_t>(key, kSessionBytes + sizeof(uint64_t) + 1);
+  return GetBig<uint64_t>(key, kSessionKeyBytes + sizeof(uint64_t) + 1);
 }
 
 std::string BlockKeyBytes(std::string_view session_key, const BlockKey& block) {
@@ -79,12 +86,65 @@ std::string BlockKeyBytes(std::string_view session_key, const BlockKey& block) {
 }
 
 BlockKey ParseBlockKey(std::string_view key) {
-  constexpr size_t kAt = kSessionBytes;
+  constexpr size_t kAt = kSessionKeyBytes;
   return {.lane_id = GetBig<uint32_t>(key, kAt),
           .start_ns = UnflipSign(GetBig<uint64_t>(key, kAt + 4)),
           .epoch = GetBig<uint64_t>(key, kAt + 12),
           .sequence = GetBig<uint64_t>(key, kAt + 20),
           .index = GetBig<uint32_t>(key, kAt + 28)};
+}
+
+std::string RunPrefix(std::string_view session_key, uint32_t run) {
+  std::string key(session_key);
+  AppendBig(key, run);
+  return key;
+}
+
+std::string SealedKeyBytes(std::string_view session_key, const SealedKey& sealed) {
+  std::string key = RunPrefix(session_key, sealed.run);
+  AppendBig(key, sealed.lane_id);
+  key.push_back(static_cast<char>(sealed.part));
+  AppendBig(key, sealed.row);
+  AppendBig(key, sealed.number);
+  return key;
+}
+
+uint32_t RunOf(std::string_view key) { return GetBig<uint32_t>(key, kSessionKeyBytes); }
+
+std::string RowKeyBytes(std::string_view session_key, const RowKey& row) {
+  std::string key = LaneKey(session_key, row.lane_id);
+  AppendBig(key, row.run);
+  AppendBig(key, row.row);
+  return key;
+}
+
+RowKey ParseRowKey(std::string_view key) {
+  return {.lane_id = GetBig<uint32_t>(key, kSessionKeyBytes),
+          .run = GetBig<uint32_t>(key, kSessionKeyBytes + 4),
+          .row = GetBig<uint16_t>(key, kSessionKeyBytes + 8)};
+}
+
+std::string LogKey(std::string_view session_key, uint64_t commit) {
+  return EpochKey(session_key, commit);
+}
+
+uint64_t CommitOf(std::string_view log_key) { return GetBig<uint64_t>(log_key, kSessionKeyBytes); }
+
+std::string DensityPrefix(std::string_view session_key, int level) {
+  std::string key(session_key);
+  key.push_back(static_cast<char>(level));
+  return key;
+}
+
+std::string DensityKey(std::string_view session_key, int level, int64_t row) {
+  std::string key = DensityPrefix(session_key, level);
+  AppendBig(key, FlipSign(row));
+  return key;
+}
+
+std::pair<int, int64_t> ParseDensityKey(std::string_view key) {
+  return {static_cast<uint8_t>(key[kSessionKeyBytes]),
+          UnflipSign(GetBig<uint64_t>(key, kSessionKeyBytes + 1))};
 }
 
 std::string TimeKey(int64_t created_unix_ns, std::string_view session_key) {

@@ -8,10 +8,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace nanolane::store {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr size_t kSessionKeyBytes = 16;
+// In the sequence of a block's key: the block is sealed, the other bits are its run.
+inline constexpr uint64_t kSealedBit = uint64_t{1} << 63;
 
 // Tables of a dictionary, by the number in their keys.
 enum class DictionaryTable : uint8_t {
@@ -27,8 +31,34 @@ struct BlockKey {
   uint32_t lane_id = 0;
   int64_t start_ns = 0;
   uint64_t epoch = 0;
-  uint64_t sequence = 0;
-  uint32_t index = 0;  // of the block in its append
+  uint64_t sequence = 0;  // of the append, or kSealedBit | run
+  uint32_t index = 0;     // of the block in its append or run
+
+  bool sealed() const { return (sequence & kSealedBit) != 0; }
+  uint32_t run() const { return static_cast<uint32_t>(sequence); }
+};
+
+// What a sealing run writes of a lane.
+enum class SealedPart : uint8_t {
+  kBlock = 1,
+  kPage = 2,
+  kGroup = 3,
+};
+
+// Where a part of a run lies.
+struct SealedKey {
+  uint32_t run = 0;
+  uint32_t lane_id = 0;
+  SealedPart part = SealedPart::kBlock;
+  uint16_t row = 0;  // of the lane in the run; 0 for blocks
+  uint32_t number = 0;
+};
+
+// A sealed row, in the order of lane, run, row.
+struct RowKey {
+  uint32_t lane_id = 0;
+  uint32_t run = 0;
+  uint16_t row = 0;
 };
 
 // 16 bytes of the 32 hexadecimal digits.
@@ -46,9 +76,26 @@ std::string DictionaryKey(std::string_view session_key, uint64_t epoch, Dictiona
 std::string DictionaryPrefix(std::string_view session_key, uint64_t epoch, DictionaryTable table);
 
 uint64_t IdOfDictionaryKey(std::string_view key);
+std::string BigEndian(uint64_t value);
 
 std::string BlockKeyBytes(std::string_view session_key, const BlockKey& key);
 BlockKey ParseBlockKey(std::string_view key);
+
+std::string SealedKeyBytes(std::string_view session_key, const SealedKey& key);
+std::string RunPrefix(std::string_view session_key, uint32_t run);
+// Of a key of the sealed family.
+uint32_t RunOf(std::string_view key);
+
+std::string RowKeyBytes(std::string_view session_key, const RowKey& key);
+RowKey ParseRowKey(std::string_view key);
+
+std::string LogKey(std::string_view session_key, uint64_t commit);
+uint64_t CommitOf(std::string_view log_key);
+
+// A row of density bins.
+std::string DensityKey(std::string_view session_key, int level, int64_t row);
+std::string DensityPrefix(std::string_view session_key, int level);
+std::pair<int, int64_t> ParseDensityKey(std::string_view key);
 
 // Newest first.
 std::string TimeKey(int64_t created_unix_ns, std::string_view session_key);

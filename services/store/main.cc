@@ -7,24 +7,23 @@
 #include "libs/base/str_cat.h"
 #include "libs/rpc/server.h"
 #include "libs/rpc/signals.h"
-#include "services/store/committer.h"
-#include "services/store/rocks_store.h"
+#include "services/store/store_engine.h"
+#include "services/store/store_flags.h"
 #include "services/store/store_service.h"
 
 namespace {
 
-absl::Status Serve(const std::string& data, const std::string& listen) {
+absl::Status Serve(const nanolane::store::StoreEngineOptions& options, const std::string& listen) {
   nanolane::rpc::StopSignal stop;
   const nanolane::base::SystemClock clock;
-  auto store = nanolane::store::RocksStore::Open(data, clock);
-  if (!store.ok()) return store.status();
-  nanolane::store::Committer committer(**store);
-  nanolane::store::StoreService service(**store, committer);
+  auto engine = nanolane::store::StoreEngine::Start(options, clock);
+  if (!engine.ok()) return engine.status();
+  nanolane::store::StoreService service(**engine);
   auto server = nanolane::rpc::Server::Start({.listen = listen, .services = {&service}});
   if (!server.ok()) return server.status();
   std::cout << "listening on " << (*server)->address() << std::endl;
-  nanolane::base::LogInfo(
-      "store", nanolane::base::StrCat("serving data=", data, " listen=", (*server)->address()));
+  nanolane::base::LogInfo("store", nanolane::base::StrCat("serving data=", options.store.path,
+                                                          " listen=", (*server)->address()));
   stop.Wait();
   (*server)->Shutdown(std::chrono::seconds(5));
   return absl::OkStatus();
@@ -34,13 +33,15 @@ absl::Status Serve(const std::string& data, const std::string& listen) {
 
 int main(int argc, char** argv) {
   CLI::App app("Stores Nanolane sessions and serves them to the query service.");
-  std::string data;
+  nanolane::store::StoreFlags flags;
   std::string listen = "127.0.0.1:7071";
-  app.add_option("--data", data, "Folder of the store; made if it is not there")->required();
+  app.add_option("--data", flags.data, "Folder of the store; made if it is not there")->required();
   app.add_option("--listen", listen, "Loopback HOST:PORT (port 0: any free one) or unix:/path")
       ->capture_default_str();
+  flags.AddTo(app);
   CLI11_PARSE(app, argc, argv);
-  const absl::Status status = Serve(data, listen);
+  const auto options = flags.Options();
+  const absl::Status status = options.ok() ? Serve(*options, listen) : options.status();
   if (status.ok()) return 0;
   std::cerr << "nanolane-store: " << status.message() << "\n";
   return 1;

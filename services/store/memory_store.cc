@@ -29,15 +29,34 @@ uint32_t Cut(uint32_t have, uint32_t need, Entries& entries) {
 
 }  // namespace
 
+absl::StatusOr<MemoryStore::Kept*> MemoryStore::Find(const std::string& session_id) {
+  const auto found = sessions_.find(session_id);
+  if (found == sessions_.end()) return NoSuchSession(session_id);
+  return &found->second;
+}
+
+uint64_t MemoryStore::StoredBytes() const {
+  base::MutexLock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [id, kept] : sessions_) {
+    bytes += StoredBytesOf(kept.ledger.summary());
+  }
+  return bytes;
+}
+
 void MemoryStore::Commit(std::span<AppendItem> items) {
+  const bool full = max_bytes_ > 0 && StoredBytes() >= max_bytes_;
   base::MutexLock lock(mutex_);
   for (AppendItem& item : items) {
-    const auto one = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { CommitOne(item); };
-    one();
+    if (full && item.request->blocks_size() > 0) {
+      item.status = absl::ResourceExhaustedError("the store is full");
+    } else {
+      CommitOne(item);
+    }
   }
 }
 
-void MemoryStore::CommitOne(AppendItem& item) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+void MemoryStore::CommitOne(AppendItem& item) {
   auto found = sessions_.find(item.session_id);
   if (found == sessions_.end()) {
     if (!item.request->has_session()) {
@@ -46,11 +65,15 @@ void MemoryStore::CommitOne(AppendItem& item) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     }
     found = sessions_
                 .emplace(item.session_id,
-                         Kept{.ledger = SessionLedger(item.request->session(), clock_.UnixNanos())})
+                         Kept{.ledger = SessionLedger(item.request->session(), clock_.UnixNanos()),
+                              .blocks = {},
+                              .dictionaries = {},
+                              .log = {},
+                              .entries = {}})
                 .first;
   }
   Kept& kept = found->second;
-  const auto applied = kept.ledger.Apply(item.epoch, *item.request);
+  const auto applied = kept.ledger.Apply(item.epoch, *item.request, clock_.UnixNanos());
   item.status = applied.status();
   if (!applied.ok()) {
     if (kept.ledger.epochs().empty()) sessions_.erase(found);
@@ -66,7 +89,13 @@ void MemoryStore::CommitOne(AppendItem& item) ABSL_NO_THREAD_SAFETY_ANALYSIS {
   AppendNew(delta.first_op(), delta.ops(), *whole.mutable_ops());
   whole.mutable_symbols()->MergeFrom(delta.symbols());
   for (const PlacedBlock& block : applied->blocks) {
-    v1::StoredBlock& stored = kept.blocks.emplace_back();
+    KeptBlock& to = kept.blocks.emplace_back();
+    to.key = {.lane_id = block.lane_id,
+              .start_ns = block.header.first_ns,
+              .epoch = item.epoch,
+              .sequence = item.request->sequence(),
+              .index = static_cast<uint32_t>(block.index)};
+    v1::StoredBlock& stored = to.block;
     stored.set_lane_id(block.lane_id);
     stored.set_epoch(item.epoch);
     stored.set_events(block.header.event_count);
@@ -75,6 +104,8 @@ void MemoryStore::CommitOne(AppendItem& item) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     stored.set_data(item.request->blocks(block.index));
     stored.set_data_size(static_cast<uint32_t>(stored.data().size()));
   }
+  kept.log[kept.ledger.commits()] = std::make_unique<v1::AppendRequest>(*item.request);
+  kept.entries[kept.ledger.commits()] = applied->log;
 }
 
 absl::StatusOr<v1::ListSessionsResponse> MemoryStore::ListSessions(
@@ -118,19 +149,22 @@ absl::StatusOr<v1::ListLanesResponse> MemoryStore::ListLanes(const std::string& 
 }
 
 absl::Status MemoryStore::ReadBlocks(const v1::ReadBlocksRequest& request,
-                                     const BlockVisitor& visit) {
+                                     const SelectionVisitor& selected, const BlockVisitor& visit) {
   std::vector<v1::StoredBlock> blocks;
   {
     base::MutexLock lock(mutex_);
     const auto found = sessions_.find(request.session_id());
     if (found == sessions_.end()) return NoSuchSession(request.session_id());
-    for (const v1::StoredBlock& block : found->second.blocks) {
-      if (Wants(request, block)) blocks.push_back(block);
+    for (const KeptBlock& kept : found->second.blocks) {
+      if (kept.current && Wants(request, kept.block)) blocks.push_back(kept.block);
     }
   }
   std::stable_sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) {
     return std::make_tuple(a.start_ns(), a.lane_id()) < std::make_tuple(b.start_ns(), b.lane_id());
   });
+  uint64_t events = 0;
+  for (const v1::StoredBlock& block : blocks) events += block.events();
+  selected(events);
   for (v1::StoredBlock& block : blocks) {
     if (!request.with_data()) block.clear_data();
     if (!visit(std::move(block))) break;

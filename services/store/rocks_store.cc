@@ -1,9 +1,8 @@
-// Opening, committing and deleting. Reads are in rocks_store_read.cc.
+// Opening, committing and deleting.
 #include "services/store/rocks_store.h"
 
 #include <rocksdb/convenience.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/table.h>
+#include <sys/statvfs.h>
 
 #include <set>
 #include <utility>
@@ -11,54 +10,18 @@
 #include "libs/base/log.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
+#include "libs/trace/wire.h"
+#include "services/store/density_rows.h"
 #include "services/store/epoch_record.h"
 #include "services/store/keys.h"
+#include "services/store/rocks_read.h"
 #include "services/store/rocks_status.h"
 
 namespace nanolane::store {
 namespace {
 
-constexpr size_t kCachedLedgers = 256;
-constexpr const char* kFormatKey = "format";
-
-rocksdb::Options DatabaseOptions() {
-  rocksdb::Options options;
-  options.create_if_missing = true;
-  options.create_missing_column_families = true;
-  options.max_background_jobs = 2;
-  options.bytes_per_sync = 1 << 20;
-  options.max_total_wal_size = 256 << 20;
-  options.keep_log_file_num = 4;
-  options.max_open_files = 512;
-  options.info_log_level = rocksdb::WARN_LEVEL;
-  return options;
-}
-
-rocksdb::ColumnFamilyOptions SmallValues(const std::shared_ptr<rocksdb::Cache>& cache) {
-  rocksdb::ColumnFamilyOptions options;
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = cache;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.write_buffer_size = 16 << 20;
-  options.compression = rocksdb::kZSTD;
-  return options;
-}
-
-// Encoded blocks: compressed already, written once, read in key order.
-rocksdb::ColumnFamilyOptions LargeValues(const std::shared_ptr<rocksdb::Cache>& cache) {
-  rocksdb::ColumnFamilyOptions options = SmallValues(cache);
-  options.write_buffer_size = 64 << 20;
-  options.max_write_buffer_number = 4;
-  options.compression = rocksdb::kNoCompression;
-  options.enable_blob_files = true;
-  options.min_blob_size = 512;
-  options.blob_file_size = 256 << 20;
-  options.enable_blob_garbage_collection = true;
-  options.blob_garbage_collection_age_cutoff = 1.0;
-  options.blob_garbage_collection_force_threshold = 0.5;
-  return options;
-}
+// With density and lane ids a ledger takes up to half a megabyte.
+constexpr size_t kCachedLedgers = 64;
 
 // Copies the entries of ids above `have` and returns the id of the first of them; 0: there are
 // none.
@@ -69,8 +32,6 @@ uint32_t KeepNew(uint32_t first, uint32_t have, const Entries& from, Entries& to
   return to.empty() ? 0 : first + static_cast<uint32_t>(skip);
 }
 
-rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
-
 }  // namespace
 
 // What a commit changed of one session.
@@ -79,61 +40,47 @@ struct RocksStore::Touched {
   bool is_new = false;
   std::set<uint64_t> epochs;
   std::set<uint32_t> lanes;
+  std::vector<std::pair<uint64_t, v1::LogEntry>> log;  // by number
 };
 
-absl::StatusOr<std::unique_ptr<RocksStore>> RocksStore::Open(const std::string& path,
+absl::StatusOr<std::unique_ptr<RocksStore>> RocksStore::Open(const RocksStoreOptions& options,
                                                              const base::Clock& clock) {
-  const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(64 << 20);
-  const std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {
-      {rocksdb::kDefaultColumnFamilyName, SmallValues(cache)},
-      {"sessions", SmallValues(cache)},
-      {"by_time", SmallValues(cache)},
-      {"epochs", SmallValues(cache)},
-      {"lanes", SmallValues(cache)},
-      {"dictionary", SmallValues(cache)},
-      {"index", SmallValues(cache)},
-      {"blocks", LargeValues(cache)}};
-  rocksdb::DB* opened = nullptr;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  const rocksdb::Status status =
-      rocksdb::DB::Open(DatabaseOptions(), path, descriptors, &handles, &opened);
-  if (status.IsIOError() && status.ToString().find("lock") != std::string::npos) {
-    return absl::FailedPreconditionError(base::StrCat(
-        "the store in ", path, " is open in another process; end that one, or use another folder"));
-  }
-  RETURN_IF_ERROR(FromRocks(status, base::StrCat("opening the store in ", path)));
-  std::unique_ptr<RocksStore> store(new RocksStore(clock));
-  store->db_.reset(opened);
-  std::copy(handles.begin(), handles.end(), store->families_.begin());
-  RETURN_IF_ERROR(store->CheckFormat());
+  ASSIGN_OR_RETURN(std::unique_ptr<RocksDb> database, RocksDb::Open(options.path));
+  std::unique_ptr<RocksStore> store(new RocksStore(options, clock, std::move(database)));
+  RETURN_IF_ERROR(store->Recover());
   return store;
 }
 
-RocksStore::~RocksStore() {
-  for (rocksdb::ColumnFamilyHandle* handle : families_) {
-    if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();
+absl::Status RocksStore::Recover() {
+  rocksdb::ReadOptions all;
+  all.total_order_seek = true;
+  const std::unique_ptr<rocksdb::Iterator> at = db_->Iterate(all, Family::kSessions);
+  uint64_t bytes = 0;
+  for (at->SeekToFirst(); at->Valid(); at->Next()) {
+    v1::SessionRecord record;
+    if (!record.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
+      return absl::DataLossError("a stored session is not readable");
+    }
+    bytes += StoredBytesOf(record.summary());
+    // A run that was ingested and not published: nobody saw it.
+    RETURN_IF_ERROR(SweepRuns(at->key().ToString(), record.next_run()));
   }
-  const rocksdb::Status closed = db_->Close();
-  if (!closed.ok()) base::LogError("store", base::StrCat("closing: ", closed.ToString()));
+  stored_bytes_ = bytes;
+  return FromRocks(at->status(), "reading sessions");
 }
 
-absl::Status RocksStore::CheckFormat() {
-  std::string format;
-  const rocksdb::Status status = db_->Get({}, family(kMeta), kFormatKey, &format);
-  const std::string ours = base::StrCat(kFormatVersion);
-  if (status.IsNotFound()) {
-    rocksdb::WriteOptions synced;
-    synced.sync = true;
-    return FromRocks(db_->Put(synced, family(kMeta), kFormatKey, ours),
-                     "writing the format version");
-  }
-  RETURN_IF_ERROR(FromRocks(status, "reading the format version"));
-  if (format != ours) {
-    return absl::FailedPreconditionError(
-        base::StrCat("the store has format ", format, ", this program reads ", ours,
-                     "; use the version that wrote it, or another folder"));
-  }
-  return absl::OkStatus();
+absl::Status RocksStore::SweepRuns(const std::string& session_key, uint32_t next_run) {
+  const std::string from = RunPrefix(session_key, next_run);
+  rocksdb::ReadOptions options;
+  options.prefix_same_as_start = true;
+  const std::unique_ptr<rocksdb::Iterator> at = db_->Iterate(options, Family::kSealed);
+  at->Seek(from);
+  RETURN_IF_ERROR(FromRocks(at->status(), "looking for runs without an owner"));
+  if (!at->Valid() || !at->key().starts_with(session_key)) return absl::OkStatus();
+  rocksdb::WriteBatch batch;
+  batch.DeleteRange(db_->family(Family::kSealed), from, PrefixEnd(session_key))
+      .PermitUncheckedError();
+  return db_->Write(batch, "removing a run without an owner");
 }
 
 absl::StatusOr<SessionLedger*> RocksStore::FindLedger(const std::string& session_id) {
@@ -154,38 +101,100 @@ SessionLedger* RocksStore::Cache(const std::string& session_id,
   return recent_.front().second.get();
 }
 
+void RocksStore::ForgetLedger(const std::string& session_id) {
+  const auto cached = ledgers_.find(session_id);
+  if (cached == ledgers_.end()) return;
+  recent_.erase(cached->second);
+  ledgers_.erase(cached);
+}
+
 absl::StatusOr<std::unique_ptr<SessionLedger>> RocksStore::LoadLedger(
     const std::string& session_key) {
-  std::string bytes;
-  const rocksdb::Status status = db_->Get({}, family(kSessions), session_key, &bytes);
-  if (status.IsNotFound()) return nullptr;
-  RETURN_IF_ERROR(FromRocks(status, "reading a session"));
-  SessionSummary summary;
-  if (!summary.ParseFromString(bytes))
-    return absl::DataLossError("a stored session is not readable");
-  std::map<uint64_t, EpochState> epochs;
-  const std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator({}, family(kEpochs)));
-  for (at->Seek(session_key); at->Valid() && at->key().starts_with(session_key); at->Next()) {
-    ASSIGN_OR_RETURN(epochs[EpochOf(at->key().ToStringView())],
-                     ParseEpochRecord(at->value().ToStringView()));
+  LedgerState state;
+  ASSIGN_OR_RETURN(const bool found, db_->Get({}, Family::kSessions, session_key, state.record));
+  if (!found) return nullptr;
+  const auto read_epoch = [&](std::string_view key,
+                              std::string_view value) -> absl::StatusOr<bool> {
+    ASSIGN_OR_RETURN(state.epochs[EpochOf(key)], ParseEpochRecord(value));
+    return true;
+  };
+  rocksdb::ReadOptions options;
+  options.prefix_same_as_start = true;
+  RETURN_IF_ERROR(db_->Visit(options, Family::kEpochs, session_key, read_epoch));
+  ASSIGN_OR_RETURN(state.lanes, ReadLanes(*db_, options, session_key));
+  RETURN_IF_ERROR(LoadOpKinds(session_key, state));
+  RETURN_IF_ERROR(LoadDensity(session_key, state));
+  return std::make_unique<SessionLedger>(std::move(state));
+}
+
+absl::Status RocksStore::LoadOpKinds(const std::string& session_key, LedgerState& state) {
+  for (const auto& [epoch, epoch_state] : state.epochs) {
+    OpKinds& kinds = state.op_kinds[epoch];
+    kinds.push_back(trace::EventKind::kUnspecified);
+    const DictionaryRange ops = {.epoch = epoch, .have = {}, .need = {.ops = UINT32_MAX}};
+    RETURN_IF_ERROR(ReadDictionaryRange(*db_, {}, session_key, ops, [&](DictionaryDelta delta) {
+      for (const trace::v1::Op& op : delta.ops()) kinds.push_back(trace::FromProto(op.kind()));
+      return true;
+    }));
   }
-  RETURN_IF_ERROR(FromRocks(at->status(), "reading epochs"));
-  ASSIGN_OR_RETURN(std::vector<v1::StoredLane> lanes, ReadLanes(session_key, {}));
-  return std::make_unique<SessionLedger>(std::move(summary), std::move(epochs), std::move(lanes));
+  return absl::OkStatus();
+}
+
+absl::Status RocksStore::LoadDensity(const std::string& session_key, LedgerState& state) {
+  std::map<timeline::DensityPyramid::RowKey, timeline::DensityBins> rows;
+  rocksdb::ReadOptions options;
+  options.prefix_same_as_start = true;
+  RETURN_IF_ERROR(
+      db_->Visit(options, Family::kDensity, session_key,
+                 [&](std::string_view key, std::string_view value) -> absl::StatusOr<bool> {
+                   v1::DensityRow row;
+                   if (!row.ParseFromArray(value.data(), static_cast<int>(value.size()))) {
+                     return absl::DataLossError("a stored row of density is not readable");
+                   }
+                   const auto [level, number] = ParseDensityKey(key);
+                   rows[{level, number}] = FromRow(row);
+                   return true;
+                 }));
+  state.density =
+      timeline::DensityPyramid::Restore(static_cast<int>(state.record.density_level()), rows);
+  return absl::OkStatus();
+}
+
+absl::Status RocksStore::CheckRoom() const {
+  if (options_.max_bytes > 0 && StoredBytes() >= options_.max_bytes) {
+    return absl::ResourceExhaustedError(base::StrCat(
+        "the store is full: it holds ", StoredBytes(), " bytes and may hold ", options_.max_bytes,
+        "; delete sessions (\"nanolane rm\") or start it with a "
+        "larger --max-bytes"));
+  }
+  struct statvfs disk {};
+  if (::statvfs(options_.path.c_str(), &disk) != 0) return absl::OkStatus();
+  const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (free_bytes >= options_.min_free_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(base::StrCat(
+      "the store's disk is full: ", free_bytes, " bytes are free and ", options_.min_free_bytes,
+      " are kept free; delete sessions (\"nanolane rm\") or "
+      "free space"));
 }
 
 void RocksStore::Commit(std::span<AppendItem> items) {
   rocksdb::WriteBatch batch;
   std::map<std::string, Touched> touched;
-  for (AppendItem& item : items) item.status = CommitOne(item, touched, batch);
+  const absl::Status room = CheckRoom();
+  uncommitted_bytes_ = 0;
+  for (AppendItem& item : items) {
+    // What a session says of itself still goes in: its end, its losses.
+    const bool refused = !room.ok() && item.request->blocks_size() > 0;
+    item.status = refused ? room : CommitOne(item, touched, batch);
+  }
   absl::Status written;
   if (!touched.empty()) {
     WriteTouched(touched, batch);
-    rocksdb::WriteOptions synced;
-    synced.sync = true;
-    written = FromRocks(db_->Write(synced, &batch), "appending");
+    written = db_->Write(batch, "appending");
   }
-  if (!written.ok()) {
+  if (written.ok()) {
+    stored_bytes_ += uncommitted_bytes_;
+  } else {
     // The ledgers are ahead of the disk now: forget them, whoever comes next reads anew.
     recent_.clear();
     ledgers_.clear();
@@ -208,18 +217,19 @@ absl::Status RocksStore::CommitOne(AppendItem& item, std::map<std::string, Touch
     fresh = std::make_unique<SessionLedger>(item.request->session(), clock_.UnixNanos());
     ledger = fresh.get();
   }
-  const size_t lanes_before = ledger->lanes().size();
-  ASSIGN_OR_RETURN(const Applied applied, ledger->Apply(item.epoch, *item.request));
+  const uint64_t bytes_before = StoredBytesOf(ledger->summary());
+  ASSIGN_OR_RETURN(const Applied applied,
+                   ledger->Apply(item.epoch, *item.request, clock_.UnixNanos()));
   item.acknowledged_sequence = ledger->SequenceOf(item.epoch);
   if (applied.duplicate) return absl::OkStatus();
+  uncommitted_bytes_ += StoredBytesOf(ledger->summary()) - bytes_before;
 
   Touched& session = touched[item.session_id];
   session.ledger = ledger;
   session.epochs.insert(item.epoch);
   for (const PlacedBlock& block : applied.blocks) session.lanes.insert(block.lane_id);
-  for (size_t i = lanes_before; i < ledger->lanes().size(); ++i) {
-    session.lanes.insert(ledger->lanes()[i].lane_id());
-  }
+  for (const uint32_t lane : applied.log.new_lanes()) session.lanes.insert(lane);
+  session.log.emplace_back(ledger->commits(), applied.log);
   if (fresh != nullptr) {
     session.is_new = true;
     Cache(item.session_id, std::move(fresh));
@@ -244,8 +254,8 @@ void RocksStore::WriteBlocks(const AppendItem& item, const Applied& applied,
     entry.set_end_ns(block.header.last_ns);
     entry.set_events(block.header.event_count);
     entry.set_data_size(static_cast<uint32_t>(bytes.size()));
-    batch.Put(family(kIndex), key, entry.SerializeAsString()).PermitUncheckedError();
-    batch.Put(family(kBlocks), key, bytes).PermitUncheckedError();
+    db_->Put(batch, Family::kIndex, key, entry);
+    batch.Put(db_->family(Family::kBlocks), key, bytes).PermitUncheckedError();
   }
 }
 
@@ -254,10 +264,8 @@ void RocksStore::WriteDictionary(const AppendItem& item, const trace::Dictionary
   const DictionaryDelta& delta = item.request->dictionary();
   const std::string session_key = SessionKey(item.session_id);
   const auto put = [&](DictionaryTable table, uint64_t first, const DictionaryDelta& piece) {
-    batch
-        .Put(family(kDictionary), DictionaryKey(session_key, item.epoch, table, first),
-             piece.SerializeAsString())
-        .PermitUncheckedError();
+    db_->Put(batch, Family::kDictionary, DictionaryKey(session_key, item.epoch, table, first),
+             piece);
   };
   // Entries that are stored already are left out, so that pieces never overlap.
   DictionaryDelta piece;
@@ -290,54 +298,86 @@ void RocksStore::WriteTouched(const std::map<std::string, Touched>& touched,
                               rocksdb::WriteBatch& batch) {
   for (const auto& [session_id, session] : touched) {
     const std::string key = SessionKey(session_id);
-    const SessionLedger& ledger = *session.ledger;
-    batch.Put(family(kSessions), key, ledger.summary().SerializeAsString()).PermitUncheckedError();
+    SessionLedger& ledger = *session.ledger;
     if (session.is_new) {
-      batch.Put(family(kByTime), TimeKey(ledger.summary().created_unix_ns(), key), "")
+      batch.Put(db_->family(Family::kByTime), TimeKey(ledger.summary().created_unix_ns(), key), "")
           .PermitUncheckedError();
     }
     for (const uint64_t epoch : session.epochs) {
-      batch.Put(family(kEpochs), EpochKey(key, epoch), EpochRecord(ledger.epochs().at(epoch)))
+      batch
+          .Put(db_->family(Family::kEpochs), EpochKey(key, epoch),
+               EpochRecord(ledger.epochs().at(epoch)))
           .PermitUncheckedError();
     }
     for (const uint32_t lane : session.lanes) {
-      batch.Put(family(kLanes), LaneKey(key, lane), ledger.lanes()[lane - 1].SerializeAsString())
-          .PermitUncheckedError();
+      db_->Put(batch, Family::kLanes, LaneKey(key, lane), ledger.lanes()[lane - 1]);
+    }
+    for (const auto& [number, entry] : session.log) {
+      db_->Put(batch, Family::kLog, LogKey(key, number), entry);
+    }
+    WriteDensity(key, ledger, batch);
+    db_->Put(batch, Family::kSessions, key, ledger.record());
+  }
+}
+
+void RocksStore::WriteDensity(const std::string& session_key, SessionLedger& ledger,
+                              rocksdb::WriteBatch& batch) {
+  for (const auto& row : ledger.TakeChangedDensity()) {
+    const std::string key = DensityKey(session_key, row.level, row.row);
+    const timeline::DensityBins bins = ledger.density().RowOf(row);
+    if (bins.empty()) {
+      batch.Delete(db_->family(Family::kDensity), key).PermitUncheckedError();
+    } else {
+      db_->Put(batch, Family::kDensity, key, ToRow(bins));
     }
   }
 }
 
 absl::Status RocksStore::Delete(const std::string& session_id) {
   const std::string key = SessionKey(session_id);
-  ASSIGN_OR_RETURN(const std::unique_ptr<SessionLedger> ledger, LoadLedger(key));
-  if (const auto cached = ledgers_.find(session_id); cached != ledgers_.end()) {
-    recent_.erase(cached->second);
-    ledgers_.erase(cached);
-  }
-  if (ledger == nullptr) return absl::OkStatus();
-  const std::string end = PrefixEnd(key);
+  ForgetLedger(session_id);
+  op_labels_.Forget(session_id);
+  v1::SessionRecord record;
+  ASSIGN_OR_RETURN(const bool found, db_->Get({}, Family::kSessions, key, record));
+  if (!found) return absl::OkStatus();
   rocksdb::WriteBatch batch;
-  batch.Delete(family(kByTime), TimeKey(ledger->summary().created_unix_ns(), key))
+  batch.Delete(db_->family(Family::kByTime), TimeKey(record.summary().created_unix_ns(), key))
       .PermitUncheckedError();
-  for (const Family ranged : {kSessions, kEpochs, kLanes, kDictionary, kIndex, kBlocks}) {
-    batch.DeleteRange(family(ranged), key, end).PermitUncheckedError();
+  for (const Family ranged : kFamiliesOfSession) {
+    batch.DeleteRange(db_->family(ranged), key, PrefixEnd(key)).PermitUncheckedError();
   }
-  rocksdb::WriteOptions synced;
-  synced.sync = true;
-  RETURN_IF_ERROR(FromRocks(db_->Write(synced, &batch), "deleting a session"));
-  // The session is gone; what follows only gives its space back sooner than compaction would.
-  const rocksdb::Slice from = ToSlice(key);
-  const rocksdb::Slice to = ToSlice(end);
-  for (const Family large : {kDictionary, kIndex, kBlocks}) {
+  RETURN_IF_ERROR(db_->Write(batch, "deleting a session"));
+  stored_bytes_ -= StoredBytesOf(record.summary());
+  return absl::OkStatus();
+}
+
+void RocksStore::Reclaim(const std::string& session_id) {
+  const std::string key = SessionKey(session_id);
+  const std::string end = PrefixEnd(key);
+  const rocksdb::Slice from(key);
+  const rocksdb::Slice to(end);
+  v1::SessionRecord record;
+  const auto found = db_->Get({}, Family::kSessions, key, record);
+  if (found.ok() && !*found) {
+    // Sealed files hold one session each: they go whole, without a compaction.
+    const rocksdb::RangePtr range(&from, &to);
+    const rocksdb::Status dropped = rocksdb::DeleteFilesInRanges(
+        &db_->db(), db_->family(Family::kSealed), &range, 1, /*include_end=*/false);
+    if (!dropped.ok())
+      base::LogWarning("store", base::StrCat("dropping files: ", dropped.ToString()));
+  }
+  for (const Family large : {Family::kDictionary, Family::kIndex, Family::kLog, Family::kDensity,
+                             Family::kRows, Family::kBlocks}) {
     rocksdb::CompactRangeOptions compaction;
     compaction.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-    const rocksdb::Status compacted = db_->CompactRange(compaction, family(large), &from, &to);
+    compaction.exclusive_manual_compaction = false;
+    const rocksdb::Status compacted =
+        db_->db().CompactRange(compaction, db_->family(large), &from, &to);
     if (!compacted.ok()) {
       base::LogWarning("store",
                        base::StrCat("giving back a session's space: ", compacted.ToString()));
     }
   }
-  return absl::OkStatus();
 }
 
 }  // namespace nanolane::store

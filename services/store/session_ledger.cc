@@ -1,6 +1,8 @@
 #include "services/store/session_ledger.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
@@ -29,34 +31,54 @@ void AddKind(trace::v1::EventKind kind, uint64_t count, trace::v1::SessionSummar
   added.set_count(count);
 }
 
+void SetSizes(const trace::DictionarySizes& from, v1::DictionarySizes& to) {
+  to.set_strings(from.strings);
+  to.set_frames(from.frames);
+  to.set_stacks(from.stacks);
+  to.set_ops(from.ops);
+}
+
+// Of a message that is not to be counted twice when it is sent twice.
+bool HasData(const v1::AppendRequest& request) {
+  return request.has_dictionary() || request.blocks_size() > 0 || request.losses_size() > 0;
+}
+
+int64_t Shifted(int64_t time_ns, int64_t offset_ns) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(time_ns, offset_ns, &sum)) return sum;
+  return offset_ns > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
 }  // namespace
 
 SessionLedger::SessionLedger(const trace::v1::Session& session, int64_t created_unix_ns) {
-  *summary_.mutable_session() = session;
-  if (session.project().empty()) summary_.mutable_session()->set_project("default");
-  summary_.set_created_unix_ns(created_unix_ns);
+  trace::v1::SessionSummary& summary = mutable_summary();
+  *summary.mutable_session() = session;
+  if (session.project().empty()) summary.mutable_session()->set_project("default");
+  summary.set_created_unix_ns(created_unix_ns);
+  const auto& clock = session.clock();
+  state_.record.set_density_offset_ns(clock.unix_offset_known() ? clock.unix_offset_ns() : 0);
+  state_.record.set_density_level(static_cast<uint32_t>(state_.density.finest_level()));
 }
 
-SessionLedger::SessionLedger(trace::v1::SessionSummary summary,
-                             std::map<uint64_t, EpochState> epochs,
-                             std::vector<v1::StoredLane> lanes)
-    : summary_(std::move(summary)), epochs_(std::move(epochs)), lanes_(std::move(lanes)) {
-  for (const v1::StoredLane& lane : lanes_) lane_ids_[LaneKey(lane.lane())] = lane.lane_id();
+SessionLedger::SessionLedger(LedgerState state) : state_(std::move(state)) {
+  for (const v1::StoredLane& lane : state_.lanes) lane_ids_[LaneKey(lane.lane())] = lane.lane_id();
 }
 
 uint64_t SessionLedger::SequenceOf(uint64_t epoch) const {
-  const auto found = epochs_.find(epoch);
-  return found == epochs_.end() ? 0 : found->second.sequence;
+  const auto found = state_.epochs.find(epoch);
+  return found == state_.epochs.end() ? 0 : found->second.sequence;
 }
 
-absl::StatusOr<std::vector<PlacedBlock>> SessionLedger::CheckBlocks(
+absl::StatusOr<SessionLedger::CheckedBlocks> SessionLedger::CheckBlocks(
     const EpochState& epoch, const v1::AppendRequest& request) const {
-  std::vector<PlacedBlock> placed;
+  CheckedBlocks checked;
   for (int i = 0; i < request.blocks_size(); ++i) {
+    const auto malformed = [i](const absl::Status& why) {
+      return absl::InvalidArgumentError(base::StrCat("block ", i, ": ", why.message()));
+    };
     const auto header = trace::ReadBlockHeader(request.blocks(i));
-    if (!header.ok()) {
-      return absl::InvalidArgumentError(base::StrCat("block ", i, ": ", header.status().message()));
-    }
+    if (!header.ok()) return malformed(header.status());
     if (!epoch.dictionary.Cover(header->needs)) {
       return absl::FailedPreconditionError(
           base::StrCat("block ", i, " needs dictionary entries that were not sent: up to string ",
@@ -68,12 +90,22 @@ absl::StatusOr<std::vector<PlacedBlock>> SessionLedger::CheckBlocks(
       return absl::FailedPreconditionError(
           base::StrCat("block ", i, " is of lane ", header->lane, ", which was not sent"));
     }
-    placed.push_back({.lane_id = lane->second, .header = *header, .index = i});
+    trace::EventColumns events;
+    const absl::Status decoded =
+        trace::DecodeBlock(request.blocks(i), trace::ColumnSet::Timeline(), events);
+    if (!decoded.ok()) return malformed(decoded);
+    if (*std::max_element(events.op.begin(), events.op.end()) > header->needs.ops) {
+      return absl::InvalidArgumentError(
+          base::StrCat("block ", i, " has ops beyond those that its header names"));
+    }
+    checked.placed.push_back({.lane_id = lane->second, .header = *header, .index = i});
+    checked.events.push_back(std::move(events));
   }
-  return placed;
+  return checked;
 }
 
-absl::StatusOr<Applied> SessionLedger::Apply(uint64_t epoch_id, const v1::AppendRequest& request) {
+absl::StatusOr<Applied> SessionLedger::Apply(uint64_t epoch_id, const v1::AppendRequest& request,
+                                             int64_t unix_ns) {
   Applied applied;
   if (request.sequence() != 0) {
     const uint64_t last = SequenceOf(epoch_id);
@@ -86,12 +118,12 @@ absl::StatusOr<Applied> SessionLedger::Apply(uint64_t epoch_id, const v1::Append
                                                         " follows ", last, " in epoch ", epoch_id,
                                                         "; send ", last + 1, " first"));
     }
-  } else if (request.has_dictionary() || request.blocks_size() > 0) {
+  } else if (HasData(request)) {
     return absl::InvalidArgumentError("a message with data needs a sequence from 1 on");
   }
 
   // A copy takes the changes, so that an error leaves the epoch as it was.
-  EpochState epoch = epochs_.contains(epoch_id) ? epochs_.at(epoch_id) : EpochState();
+  EpochState epoch = state_.epochs.contains(epoch_id) ? state_.epochs.at(epoch_id) : EpochState();
   epoch.sequence = std::max(epoch.sequence, request.sequence());
   applied.dictionary_before = epoch.dictionary;
   ASSIGN_OR_RETURN(epoch.dictionary,
@@ -103,50 +135,138 @@ absl::StatusOr<Applied> SessionLedger::Apply(uint64_t epoch_id, const v1::Append
       new_lanes.emplace_back(entry.id(), &entry.lane());
       epoch.lanes[entry.id()] = 0;  // gets its id once everything is checked
     } else if (known->second != 0 &&
-               LaneKey(lanes_[known->second - 1].lane()) != LaneKey(entry.lane())) {
+               LaneKey(state_.lanes[known->second - 1].lane()) != LaneKey(entry.lane())) {
       return absl::InvalidArgumentError(base::StrCat("lane ", entry.id(), " changes its meaning"));
     }
   }
-  ASSIGN_OR_RETURN(applied.blocks, CheckBlocks(epoch, request));
+  ASSIGN_OR_RETURN(CheckedBlocks blocks, CheckBlocks(epoch, request));
 
+  const size_t lanes_before = state_.lanes.size();
   for (const auto& [id, lane] : new_lanes) epoch.lanes[id] = InternLane(*lane);
-  for (PlacedBlock& block : applied.blocks) block.lane_id = epoch.lanes[block.header.lane];
-  epochs_[epoch_id] = std::move(epoch);
+  for (PlacedBlock& block : blocks.placed) block.lane_id = epoch.lanes[block.header.lane];
+  state_.epochs[epoch_id] = std::move(epoch);
+  AddOpKinds(epoch_id, request);
   if (request.has_session()) {
-    const std::string project = summary_.session().project();
-    *summary_.mutable_session() = request.session();
-    if (request.session().project().empty()) summary_.mutable_session()->set_project(project);
+    const std::string project = summary().session().project();
+    *mutable_summary().mutable_session() = request.session();
+    if (request.session().project().empty()) {
+      mutable_summary().mutable_session()->set_project(project);
+    }
   }
-  Count(request, applied.blocks);
+  mutable_summary().set_changed_unix_ns(unix_ns);
+  Count(request, blocks.placed);
+  CountKinds(epoch_id, blocks);
+  CountLosses(request);
+  applied.blocks = std::move(blocks.placed);
+  Log(epoch_id, request, lanes_before, unix_ns, applied);
   return applied;
 }
 
 uint32_t SessionLedger::InternLane(const trace::v1::Lane& lane) {
   const auto [at, added] =
-      lane_ids_.try_emplace(LaneKey(lane), static_cast<uint32_t>(lanes_.size() + 1));
+      lane_ids_.try_emplace(LaneKey(lane), static_cast<uint32_t>(state_.lanes.size() + 1));
   if (added) {
-    v1::StoredLane& stored = lanes_.emplace_back();
+    v1::StoredLane& stored = state_.lanes.emplace_back();
     stored.set_lane_id(at->second);
     *stored.mutable_lane() = lane;
   }
   return at->second;
 }
 
+void SessionLedger::AddOpKinds(uint64_t epoch, const v1::AppendRequest& request) {
+  OpKinds& kinds = state_.op_kinds[epoch];
+  if (kinds.empty()) kinds.push_back(trace::EventKind::kUnspecified);
+  const trace::v1::DictionaryDelta& delta = request.dictionary();
+  for (int i = 0; i < delta.ops_size(); ++i) {
+    if (delta.first_op() + static_cast<uint32_t>(i) < kinds.size()) continue;  // sent again
+    kinds.push_back(trace::FromProto(delta.ops(i).kind()));
+  }
+}
+
 void SessionLedger::Count(const v1::AppendRequest& request,
                           const std::vector<PlacedBlock>& blocks) {
+  trace::v1::SessionSummary& total = mutable_summary();
   for (const PlacedBlock& block : blocks) {
     const trace::BlockHeader& header = block.header;
-    v1::StoredLane& lane = lanes_[block.lane_id - 1];
+    v1::StoredLane& lane = state_.lanes[block.lane_id - 1];
     WidenTo(header.first_ns, header.last_ns, lane.blocks() == 0, lane);
     lane.set_events(lane.events() + header.event_count);
     lane.set_blocks(lane.blocks() + 1);
-    WidenTo(header.first_ns, header.last_ns, summary_.events() == 0, summary_);
-    summary_.set_events(summary_.events() + header.event_count);
-    summary_.set_stored_bytes(summary_.stored_bytes() + request.blocks(block.index).size());
+    WidenTo(header.first_ns, header.last_ns, total.events() == 0, total);
+    total.set_events(total.events() + header.event_count);
+    total.set_unsealed_events(total.unsealed_events() + header.event_count);
+    total.set_stored_bytes(total.stored_bytes() + request.blocks(block.index).size());
   }
-  for (const trace::v1::KindCount& count : request.by_kind()) {
-    AddKind(count.kind(), count.count(), summary_);
+}
+
+// Kinds and density are counted from the events themselves: what a writer says of them is not
+// needed.
+void SessionLedger::CountKinds(uint64_t epoch, const CheckedBlocks& blocks) {
+  const OpKinds& kind_of = state_.op_kinds[epoch];
+  const int64_t offset_ns = state_.record.density_offset_ns();
+  std::array<uint64_t, trace::kEventKindCount> counts = {};
+  std::vector<trace::EventKind> kinds;
+  std::vector<int64_t> unix_ns;
+  for (const trace::EventColumns& events : blocks.events) {
+    kinds.clear();
+    unix_ns.clear();
+    for (size_t i = 0; i < events.size(); ++i) {
+      kinds.push_back(kind_of[events.op[i]]);
+      unix_ns.push_back(Shifted(events.start_ns[i], offset_ns));
+      ++counts[static_cast<size_t>(kinds.back())];
+    }
+    state_.density.Add(unix_ns, events.duration_ns, kinds);
   }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    AddKind(trace::ToProto(static_cast<trace::EventKind>(i)), counts[i], mutable_summary());
+  }
+  state_.record.set_density_level(static_cast<uint32_t>(state_.density.finest_level()));
+}
+
+void SessionLedger::CountLosses(const v1::AppendRequest& request) {
+  for (const trace::v1::TimedLoss& loss : request.losses()) {
+    state_.density.AddLosses(Shifted(loss.session_ns(), state_.record.density_offset_ns()),
+                             loss.count());
+  }
+  state_.record.set_density_level(static_cast<uint32_t>(state_.density.finest_level()));
+}
+
+void SessionLedger::Log(uint64_t epoch, const v1::AppendRequest& request, size_t lanes_before,
+                        int64_t unix_ns, Applied& applied) {
+  state_.record.set_commits(commits() + 1);
+  v1::LogEntry& entry = applied.log;
+  entry.set_unix_ns(unix_ns);
+  entry.set_epoch(epoch);
+  entry.set_sequence(request.sequence());
+  for (const PlacedBlock& block : applied.blocks) {
+    v1::LoggedBlock& logged = *entry.add_blocks();
+    logged.set_lane_id(block.lane_id);
+    logged.set_start_ns(block.header.first_ns);
+  }
+  SetSizes(applied.dictionary_before, *entry.mutable_dictionary_before());
+  SetSizes(state_.epochs[epoch].dictionary, *entry.mutable_dictionary_after());
+  entry.set_symbols(request.dictionary().symbols_size() > 0);
+  for (size_t i = lanes_before; i < state_.lanes.size(); ++i) {
+    entry.add_new_lanes(state_.lanes[i].lane_id());
+  }
+}
+
+v1::LogEntry SessionLedger::ApplySeal(const SealedRun& run, int64_t unix_ns) {
+  for (const SealedLane& sealed : run.lanes) {
+    v1::StoredLane& lane = state_.lanes[sealed.lane_id - 1];
+    lane.set_blocks(lane.blocks() - sealed.blocks_taken + sealed.blocks_made);
+  }
+  trace::v1::SessionSummary& total = mutable_summary();
+  total.set_unsealed_events(total.unsealed_events() - run.events);
+  total.set_stored_bytes(total.stored_bytes() - run.bytes_taken + run.bytes_made);
+  total.set_index_bytes(total.index_bytes() + run.index_bytes);
+  state_.record.set_next_run(state_.record.next_run() + 1);
+  state_.record.set_commits(commits() + 1);
+  v1::LogEntry entry;
+  entry.set_unix_ns(unix_ns);
+  entry.set_sealing(true);
+  return entry;
 }
 
 }  // namespace nanolane::store

@@ -9,9 +9,13 @@
 namespace nanolane::store {
 namespace {
 
-// Streams that read at once, each on a thread of its own; more wait.
-constexpr size_t kReaders = 32;
-constexpr size_t kWaitingReaders = 256;
+constexpr size_t kCalls = 8;
+constexpr size_t kWaitingCalls = 256;
+// Streams of blocks that are read at once: more than a query service has readers. One that waits
+// for its reader holds its worker, so that a queue behind them would wait for the slowest.
+constexpr size_t kStreams = 128;
+constexpr size_t kTiles = 2;
+constexpr size_t kWaitingTiles = 64;
 // Messages start small, so that the first one leaves at once, and grow to amortize.
 constexpr size_t kFirstMessageBytes = 32 << 10;
 constexpr size_t kMessageBytes = 512 << 10;
@@ -23,6 +27,8 @@ using rpc::StreamWriter;
 class BlockBatches {
  public:
   explicit BlockBatches(StreamWriter<v1::ReadBlocksResponse>& writer) : writer_(writer) {}
+
+  void Select(uint64_t events) { message_.set_selected_events(events); }
 
   bool Add(v1::StoredBlock block) {
     bytes_ += block.data().size();
@@ -45,13 +51,6 @@ class BlockBatches {
   size_t limit_ = kFirstMessageBytes;
 };
 
-template <typename T>
-absl::Status Fill(absl::StatusOr<T> result, T& response) {
-  RETURN_IF_ERROR(result.status());
-  response = *std::move(result);
-  return absl::OkStatus();
-}
-
 trace::DictionarySizes SizesOf(const v1::DictionarySizes& sizes) {
   return {.strings = sizes.strings(),
           .frames = sizes.frames(),
@@ -67,36 +66,40 @@ DictionaryRange RangeOf(const v1::ReadDictionaryRequest& request) {
 
 }  // namespace
 
-StoreService::StoreService(Store& store, Committer& committer)
-    : store_(store), committer_(committer), pool_(kReaders, kWaitingReaders) {}
+StoreService::StoreService(StoreEngine& engine)
+    : engine_(engine),
+      calls_(kCalls, kWaitingCalls),
+      streams_(kStreams, 1),
+      tiles_(kTiles, kWaitingTiles) {}
 
 grpc::ServerBidiReactor<v1::AppendRequest, v1::AppendResponse>* StoreService::Append(
     grpc::CallbackServerContext* /*context*/) {
-  return new AppendStream(committer_);
+  return new AppendStream(engine_.committer());
 }
 
 grpc::ServerUnaryReactor* StoreService::ListSessions(grpc::CallbackServerContext* context,
                                                      const v1::ListSessionsRequest* request,
                                                      v1::ListSessionsResponse* response) {
-  return rpc::RunUnary(pool_, *context,
-                       [=, this] { return Fill(store_.ListSessions(*request), *response); });
+  return rpc::RunUnary(calls_, *context, [=, this] {
+    return rpc::Fill(engine_.store().ListSessions(*request), *response);
+  });
 }
 
 grpc::ServerUnaryReactor* StoreService::GetSession(grpc::CallbackServerContext* context,
                                                    const v1::GetSessionRequest* request,
                                                    v1::GetSessionResponse* response) {
-  return rpc::RunUnary(pool_, *context, [=, this]() -> absl::Status {
+  return rpc::RunUnary(calls_, *context, [=, this]() -> absl::Status {
     RETURN_IF_ERROR(CheckSessionId(request->session_id()));
-    return Fill(store_.GetSession(request->session_id()), *response);
+    return rpc::Fill(engine_.store().GetSession(request->session_id()), *response);
   });
 }
 
 grpc::ServerUnaryReactor* StoreService::ListLanes(grpc::CallbackServerContext* context,
                                                   const v1::ListLanesRequest* request,
                                                   v1::ListLanesResponse* response) {
-  return rpc::RunUnary(pool_, *context, [=, this]() -> absl::Status {
+  return rpc::RunUnary(calls_, *context, [=, this]() -> absl::Status {
     RETURN_IF_ERROR(CheckSessionId(request->session_id()));
-    return Fill(store_.ListLanes(request->session_id()), *response);
+    return rpc::Fill(engine_.store().ListLanes(request->session_id()), *response);
   });
 }
 
@@ -106,12 +109,13 @@ grpc::ServerWriteReactor<v1::ReadBlocksResponse>* StoreService::ReadBlocks(
       [this, request = *request](StreamWriter<v1::ReadBlocksResponse>& writer) -> absl::Status {
     RETURN_IF_ERROR(CheckSessionId(request.session_id()));
     BlockBatches batches(writer);
-    RETURN_IF_ERROR(store_.ReadBlocks(
-        request, [&](v1::StoredBlock block) { return batches.Add(std::move(block)); }));
+    RETURN_IF_ERROR(engine_.store().ReadBlocks(
+        request, [&](uint64_t events) { batches.Select(events); },
+        [&](v1::StoredBlock block) { return batches.Add(std::move(block)); }));
     static_cast<void>(batches.Flush());
     return absl::OkStatus();
   };
-  return rpc::ProducerStream<v1::ReadBlocksResponse>::Start(pool_, producer);
+  return rpc::ProducerStream<v1::ReadBlocksResponse>::Start(streams_, producer);
 }
 
 grpc::ServerWriteReactor<v1::ReadDictionaryResponse>* StoreService::ReadDictionary(
@@ -119,22 +123,46 @@ grpc::ServerWriteReactor<v1::ReadDictionaryResponse>* StoreService::ReadDictiona
   const auto producer =
       [this, request = *request](StreamWriter<v1::ReadDictionaryResponse>& writer) -> absl::Status {
     RETURN_IF_ERROR(CheckSessionId(request.session_id()));
-    return store_.ReadDictionary(request.session_id(), RangeOf(request),
-                                 [&](DictionaryDelta delta) {
-                                   v1::ReadDictionaryResponse message;
-                                   message.mutable_delta()->Swap(&delta);
-                                   return writer.Write(std::move(message));
-                                 });
+    return engine_.store().ReadDictionary(request.session_id(), RangeOf(request),
+                                          [&](DictionaryDelta delta) {
+                                            v1::ReadDictionaryResponse message;
+                                            message.mutable_delta()->Swap(&delta);
+                                            return writer.Write(std::move(message));
+                                          });
   };
-  return rpc::ProducerStream<v1::ReadDictionaryResponse>::Start(pool_, producer);
+  return rpc::ProducerStream<v1::ReadDictionaryResponse>::Start(calls_, producer);
+}
+
+grpc::ServerWriteReactor<v1::FollowResponse>* StoreService::Follow(
+    grpc::CallbackServerContext* /*context*/, const v1::FollowRequest* request) {
+  return engine_.followers().Follow(*request);
+}
+
+grpc::ServerUnaryReactor* StoreService::GetDensity(grpc::CallbackServerContext* context,
+                                                   const v1::GetDensityRequest* request,
+                                                   v1::GetDensityResponse* response) {
+  return rpc::RunUnary(calls_, *context, [=, this] {
+    return rpc::Fill(engine_.store().GetDensity(*request), *response);
+  });
+}
+
+grpc::ServerUnaryReactor* StoreService::GetTiles(grpc::CallbackServerContext* context,
+                                                 const v1::GetTilesRequest* request,
+                                                 v1::GetTilesResponse* response) {
+  return rpc::RunUnary(tiles_, *context, [=, this]() -> absl::Status {
+    RETURN_IF_ERROR(CheckSessionId(request->session_id()));
+    return rpc::Fill(
+        engine_.store().GetTiles(*request, [context] { return context->IsCancelled(); }),
+        *response);
+  });
 }
 
 grpc::ServerUnaryReactor* StoreService::DeleteSession(grpc::CallbackServerContext* context,
                                                       const v1::DeleteSessionRequest* request,
                                                       v1::DeleteSessionResponse* /*response*/) {
-  return rpc::RunUnary(pool_, *context, [=, this]() -> absl::Status {
+  return rpc::RunUnary(calls_, *context, [=, this]() -> absl::Status {
     RETURN_IF_ERROR(CheckSessionId(request->session_id()));
-    return committer_.Delete(request->session_id());
+    return store::DeleteSession(engine_.store(), engine_.committer(), request->session_id());
   });
 }
 

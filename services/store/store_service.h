@@ -1,18 +1,18 @@
-// StoreService over gRPC: any Store behind it. Reads run on a worker pool, appends go to the
-// committer. Thread-safe.
+// StoreService over gRPC. Appends go to the committer, followers to their hub; other reads run on
+// workers: calls that end soon, streams that last as long as their reader wants, and tiles, which
+// compute, each have their own, so that none of them starves another. Thread-safe.
 #pragma once
 
 #include "libs/rpc/worker_pool.h"
 #include "nanolane/store/v1/store.grpc.pb.h"
-#include "services/store/committer.h"
-#include "services/store/store.h"
+#include "services/store/store_engine.h"
 
 namespace nanolane::store {
 
 class StoreService final : public v1::StoreService::CallbackService {
  public:
-  // `store` and `committer` (over the same store) outlive the service, the service its server.
-  StoreService(Store& store, Committer& committer);
+  // The engine outlives the service, the service its server.
+  explicit StoreService(StoreEngine& engine);
 
   grpc::ServerBidiReactor<v1::AppendRequest, v1::AppendResponse>* Append(
       grpc::CallbackServerContext* context) override;
@@ -29,14 +29,23 @@ class StoreService final : public v1::StoreService::CallbackService {
       grpc::CallbackServerContext* context, const v1::ReadBlocksRequest* request) override;
   grpc::ServerWriteReactor<v1::ReadDictionaryResponse>* ReadDictionary(
       grpc::CallbackServerContext* context, const v1::ReadDictionaryRequest* request) override;
+  grpc::ServerWriteReactor<v1::FollowResponse>* Follow(grpc::CallbackServerContext* context,
+                                                       const v1::FollowRequest* request) override;
+  grpc::ServerUnaryReactor* GetDensity(grpc::CallbackServerContext* context,
+                                       const v1::GetDensityRequest* request,
+                                       v1::GetDensityResponse* response) override;
+  grpc::ServerUnaryReactor* GetTiles(grpc::CallbackServerContext* context,
+                                     const v1::GetTilesRequest* request,
+                                     v1::GetTilesResponse* response) override;
   grpc::ServerUnaryReactor* DeleteSession(grpc::CallbackServerContext* context,
                                           const v1::DeleteSessionRequest* request,
                                           v1::DeleteSessionResponse* response) override;
 
  private:
-  Store& store_;
-  Committer& committer_;
-  rpc::WorkerPool pool_;
+  StoreEngine& engine_;
+  rpc::WorkerPool calls_;
+  rpc::WorkerPool streams_;
+  rpc::WorkerPool tiles_;
 };
 
 }  // namespace nanolane::store

@@ -15,12 +15,17 @@ namespace nanolane::testing {
 class RunningServices {
  public:
   RunningServices() {
-    services_ = *all_in_one::AllInOne::Start({.data = folder_.path(), .listen = "127.0.0.1:0"});
+    all_in_one::Options options;
+    options.store.store.path = folder_.path();
+    options.store.store.seal.block_events = 256;  // so that small sessions have several too
+    options.listen = "127.0.0.1:0";
+    services_ = *all_in_one::AllInOne::Start(options);
     channel_ = *rpc::Connect(services_->address());
     query_ = nanolane::query::v1::QueryService::NewStub(channel_);
     store_ = nanolane::store::v1::StoreService::NewStub(channel_);
   }
 
+  store::StoreEngine& engine() { return services_->engine(); }
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   nanolane::query::v1::QueryService::Stub& query() { return *query_; }
   nanolane::store::v1::StoreService::Stub& store() { return *store_; }

@@ -75,14 +75,12 @@ class Export final : public Command {
     std::map<uint32_t, trace::Lane> lanes;
     std::map<uint64_t, trace::Dictionary> dictionaries;  // by epoch
     ProgressBar bar("exporting");
-    uint64_t expected = 0;
     bool ended = false;
     grpc::ClientContext context;
     const auto stream = client.stub().StreamTimeline(&context, request);
     query_v1::StreamTimelineResponse message;
     while (out.good() && stream->Read(&message)) {
       if (message.has_header()) {
-        expected = message.header().expected_events();
         for (const auto& lane : message.header().lanes()) {
           lanes[lane.lane_id()] = trace::FromProto(lane.lane());
         }
@@ -99,7 +97,7 @@ class Export final : public Command {
         }
       }
       ended = message.has_end();
-      bar.Update(message.sent_events(), expected,
+      bar.Update(message.sent_events(), message.expected_events(),
                  base::StrCat(base::GroupedCount(message.sent_events()), " events"));
     }
     if (!out.good()) context.TryCancel();

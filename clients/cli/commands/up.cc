@@ -9,6 +9,7 @@
 #include "libs/base/str_cat.h"
 #include "libs/rpc/signals.h"
 #include "services/all-in-one/all_in_one.h"
+#include "services/all-in-one/flags.h"
 
 namespace nanolane::cli {
 namespace {
@@ -34,8 +35,10 @@ absl::Status WriteAddress(const std::string& path, const std::string& address) {
 class Up final : public Command {
  public:
   explicit Up(CLI::App& command) {
-    command.add_option("--data", data_, "Folder of the store; made if it is not there")
+    flags_.data = DefaultData();
+    command.add_option("--data", flags_.data, "Folder of the store; made if it is not there")
         ->capture_default_str();
+    flags_.AddTo(command);
     command
         .add_option("--listen", listen_, "Loopback HOST:PORT (port 0: any free one) or unix:/path")
         ->capture_default_str();
@@ -45,9 +48,10 @@ class Up final : public Command {
 
   absl::Status Run(const GlobalOptions& /*options*/) override {
     const rpc::StopSignal stop;
-    ASSIGN_OR_RETURN(const auto all,
-                     all_in_one::AllInOne::Start({.data = data_, .listen = listen_}));
-    std::cout << "Nanolane is up at " << all->address() << ", data in " << data_
+    all_in_one::Options options{.store = {}, .listen = listen_};
+    ASSIGN_OR_RETURN(options.store, flags_.Options());
+    ASSIGN_OR_RETURN(const auto all, all_in_one::AllInOne::Start(options));
+    std::cout << "Nanolane is up at " << all->address() << ", data in " << flags_.data
               << ". Ctrl+C ends it." << std::endl;
     if (!address_file_.empty()) RETURN_IF_ERROR(WriteAddress(address_file_, all->address()));
     stop.Wait();
@@ -56,7 +60,7 @@ class Up final : public Command {
   }
 
  private:
-  std::string data_ = DefaultData();
+  all_in_one::StoreFlags flags_;
   std::string listen_ = kDefaultAddress;
   std::string address_file_;
 };

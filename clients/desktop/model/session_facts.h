@@ -70,8 +70,9 @@ struct BlockArrived {
   uint32_t session = 0;
   trace::LaneId lane = 0;
   uint64_t epoch = 0;
-  trace::EventColumns columns;  // op, start, duration; levels for memory lanes
-  std::string packed;           // the block itself, for what a tooltip asks later
+  trace::EventColumns columns;   // op, start, duration; levels for memory lanes
+  std::string packed;            // the block itself, for what a tooltip asks later
+  uint64_t expected_events = 0;  // of the whole stream, as known now; 0: as said before
 };
 
 // Last message: everything was sent (OK), or why not.

@@ -129,20 +129,23 @@ absl::Status TimelineLoader::Forward(const query::v1::StreamTimelineResponse& re
       return Post(DictionaryEntries{response.dictionary().session_index(),
                                     response.dictionary().epoch(),
                                     trace::FromProto(response.dictionary().delta())});
-    case query::v1::StreamTimelineResponse::kBlocks: return ForwardBlocks(response.blocks());
+    case query::v1::StreamTimelineResponse::kBlocks:
+      return ForwardBlocks(response.blocks(), response.expected_events());
     case query::v1::StreamTimelineResponse::kEnd:
     case query::v1::StreamTimelineResponse::PAYLOAD_NOT_SET: return absl::OkStatus();
   }
   return absl::OkStatus();
 }
 
-absl::Status TimelineLoader::ForwardBlocks(const query::v1::BlockChunk& chunk) {
+absl::Status TimelineLoader::ForwardBlocks(const query::v1::BlockChunk& chunk,
+                                           uint64_t expected_events) {
   for (const query::v1::Block& block : chunk.blocks()) {
     BlockArrived arrived{.session = chunk.session_index(),
                          .lane = block.lane_id(),
                          .epoch = block.epoch(),
                          .columns = {},
-                         .packed = block.data()};
+                         .packed = block.data(),
+                         .expected_events = expected_events};
     trace::ColumnSet columns = trace::ColumnSet::Timeline();
     if (block.lane_id() < memory_lane_.size() && memory_lane_[block.lane_id()]) {
       columns = columns.With(trace::Column::kBytes)

@@ -56,7 +56,7 @@ class TimelineLoader {
   absl::Status Load();
   absl::StatusOr<trace::v1::SessionSummary> PickSession();
   absl::Status Forward(const query::v1::StreamTimelineResponse& response);
-  absl::Status ForwardBlocks(const query::v1::BlockChunk& chunk);
+  absl::Status ForwardBlocks(const query::v1::BlockChunk& chunk, uint64_t expected_events);
   absl::Status Post(LoaderMessage message);
   absl::Status FromGrpc(const grpc::Status& status) const;
   // The context that the destructor may cancel; CANCELLED when it already has.

@@ -93,6 +93,7 @@ absl::Status TimelineModel::Add(BlockArrived block) {
     return absl::DataLossError(
         absl::StrCat("a block names lane ", block.lane, ", which was not sent"));
   }
+  if (block.expected_events > 0) expected_ = block.expected_events;
   LaneModel& lane = *lanes_[found->second];
   const uint32_t epoch = EpochOf(block.session, block.epoch);
   ASSIGN_OR_RETURN(EventStore::Block named, Named(*epochs_[epoch], block));

@@ -27,8 +27,7 @@ class TileOracle {
       const Label& label = labels_[event.label];
       lane_.Append({.start_ns = std::span(&event.start_ns, 1),
                     .duration_ns = std::span(&event.duration_ns, 1),
-                    .category = std::span(&label.category, 1),
-                    .name = std::span(&label.name, 1)});
+                    .category = std::span(&label.category, 1)});
       const Wide end =
           std::min<Wide>(Wide{event.start_ns} + std::max<int64_t>(event.duration_ns, 0),
                          std::numeric_limits<int64_t>::max());
