@@ -254,23 +254,29 @@ size_t NodeList::LastStartingBefore(int64_t time_ns, size_t from) const {
 }
 
 absl::Status NodeList::AddTable(LabelTally& tally, const Table& table) const {
-  const char* numbers = table_bytes_.data() + table.offset;
-  const char* sums = numbers + size_t{table.count} * number_bytes_;
-  const uint64_t mask =
-      table.sum_bytes == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * table.sum_bytes) - 1;
-  for (uint32_t i = 0; i < table.count; ++i) {
-    uint32_t number = 0;
-    if (number_bytes_ == 1) {
-      number = static_cast<uint8_t>(numbers[i]);
-    } else if (number_bytes_ == 2) {
-      number = trace::GetLittle<uint16_t>(numbers + size_t{i} * 2);
-    } else {
-      number = trace::GetLittle<uint32_t>(numbers + size_t{i} * 4);
-    }
-    if (number >= labels_.size()) return BadRow("a table names a label that it lacks");
-    tally.Add(labels_[number],
-              trace::GetLittle<uint64_t>(sums + size_t{i} * table.sum_bytes) & mask);
+  switch (number_bytes_) {
+    case 1: return AddTableOf<uint8_t>(tally, table);
+    case 2: return AddTableOf<uint16_t>(tally, table);
+    default: return AddTableOf<uint32_t>(tally, table);
   }
+}
+
+template <typename Number>
+absl::Status NodeList::AddTableOf(LabelTally& tally, const Table& table) const {
+  const char* const numbers = table_bytes_.data() + table.offset;
+  const char* const sums = numbers + table.count * sizeof(Number);
+  const size_t step = table.sum_bytes;
+  const uint64_t mask = step == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * step) - 1;
+  const std::span<const uint32_t> labels(labels_);
+  const auto number = [=](size_t i) {
+    return trace::GetLittle<Number>(numbers + i * sizeof(Number));
+  };
+  bool bad = false;
+  for (size_t i = 0; i < table.count; ++i) bad |= number(i) >= labels.size();
+  if (bad) return BadRow("a table names a label that it lacks");
+  tally.AddMany(
+      table.count, [=](size_t i) { return labels[number(i)]; },
+      [=](size_t i) { return trace::GetLittle<uint64_t>(sums + i * step) & mask; });
   return absl::OkStatus();
 }
 

@@ -98,6 +98,8 @@ class NodeList {
   absl::Status DecodeNodes(class BytesReader& in);
   absl::Status DecodeDirectory(class BytesReader& in);
   absl::Status AddTable(LabelTally& tally, const Table& table) const;
+  template <typename Number>
+  absl::Status AddTableOf(LabelTally& tally, const Table& table) const;
   uint32_t QueryLabel(uint64_t number, bool& bad) const;
 
   Shape shape_ = kPage;

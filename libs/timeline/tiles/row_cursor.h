@@ -46,6 +46,7 @@ class RowCursor {
 
   void PassEvents(int64_t time_ns, LabelTally* tally);
   void AddEvents(size_t from, size_t to, LabelTally& tally);
+  void AddManyEvents(size_t from, size_t to, LabelTally& tally);
   absl::Status PassNodes(const NodeList& nodes, size_t from, size_t to, LabelTally* tally);
   absl::Status OpenPage();
   absl::Status OpenGroup();
