@@ -79,6 +79,12 @@ void RowCursor::AddEvents(size_t from, size_t to, LabelTally& tally) {
         to - from, [&](size_t i) { return group_.labels[group_.label[from + i]]; },
         [&](size_t i) { return group_.length[from + i]; });
   }
+  // The group's longest, where it is among them; events of one start are never parted by a time.
+  const Longest& of_group = page_[group_at_].longest;
+  if (of_group.length > 0 && group_.start_ns[from] <= of_group.start_ns &&
+      of_group.start_ns <= group_.start_ns[to - 1]) {
+    return tally.longest.Include(of_group);
+  }
   size_t longest = from;
   uint64_t greatest = group_.length[from];
   for (size_t i = from + 1; i < to; ++i) {

@@ -112,7 +112,7 @@ TEST_CASE("a time is found in the column that holds it, at any zoom") {
     Window window = {kFirst, kLast};
     if (!make.OneIn(10)) {
       window.start_ns = make.Int(kFirst, kLast - 1);
-      window.end_ns = window.start_ns + std::min(make.Log(62), kLast - window.start_ns);
+      window.end_ns = SpanOf(window.start_ns, make.Log(62), 0).end_ns;
     }
     const ColumnGrid grid(window, static_cast<uint32_t>(make.Log(12)));
     for (int i = 0; i < 50; ++i) {
