@@ -142,7 +142,10 @@ struct Scene {
         if (!tiles.AddRow(row.bytes.root, source, row.role, row.label_of).ok()) std::abort();
         pages += source.pages.size();
         groups += source.groups.size();
-        bytes += row.bytes.root.size();
+        const RowSummary summary = *SummaryOf(row.bytes.root);
+        if (summary.first_ns < window.end_ns && summary.last_ns >= window.start_ns) {
+          bytes += row.bytes.root.size();
+        }
         for (const uint32_t page : source.pages) bytes += row.bytes.pages[page].size();
         for (const uint32_t group : source.groups) bytes += row.bytes.groups[group].size();
       }

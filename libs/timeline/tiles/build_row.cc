@@ -112,17 +112,13 @@ RowBytes BuildRow(std::span<const TileSpan> spans, RowKind kind) {
 }
 
 absl::StatusOr<RowSummary> SummaryOf(std::string_view root) {
-  NodeList nodes;
-  RETURN_IF_ERROR(nodes.Decode(root, NodeList::kRoot, {.query_label_of = {}, .wanted = false}));
-  RowSummary summary = {.kind = nodes.kind(),
-                        .events = nodes.events(),
-                        .first_ns = nodes[0].first_ns,
-                        .last_ns = nodes[0].last_ns};
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    summary.last_ns = std::max(summary.last_ns, nodes[i].last_ns);
-    summary.total_ns += nodes[i].total;
-  }
-  return summary;
+  NodesHeader header;
+  RETURN_IF_ERROR(NodeList::DecodeHeader(root, NodeList::kRoot, header));
+  return RowSummary{.kind = header.kind,
+                    .events = header.events,
+                    .first_ns = header.first_ns,
+                    .last_ns = header.last_ns,
+                    .total_ns = header.total};
 }
 
 }  // namespace nanolane::timeline

@@ -13,7 +13,7 @@ namespace nanolane::timeline {
 // dense: takes memory in proportion to the greatest. O(n).
 RowBytes BuildRow(std::span<const TileSpan> spans, RowKind kind);
 
-// What the root says of the row as a whole.
+// What the root says of the row as a whole, in O(1).
 struct RowSummary {
   RowKind kind = RowKind::kDisjoint;
   uint64_t events = 0;

@@ -49,13 +49,8 @@ class BytesReader {
   }
 
   uint64_t Varint() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const uint64_t byte = Byte();
-      value |= (byte & 0x7fU) << shift;
-      if (byte < 0x80) return value;
-    }
-    return Fail(), 0;
+    const bool one_byte = at_ != end_ && static_cast<uint8_t>(*at_) < 0x80;  // as most are
+    return one_byte ? static_cast<uint8_t>(*at_++) : LongVarint();
   }
 
   std::string_view Bytes(size_t count) {
@@ -66,6 +61,16 @@ class BytesReader {
   }
 
  private:
+  uint64_t LongVarint() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const uint64_t byte = Byte();
+      value |= (byte & 0x7fU) << shift;
+      if (byte < 0x80) return value;
+    }
+    return Fail(), 0;
+  }
+
   const char* at_;
   const char* end_;
   bool ok_ = true;

@@ -72,21 +72,24 @@ class DominantLabels::NarrowSums {
   explicit NarrowSums(const DominantLabels& of) : of_(of), by_name_(of.names_.size()) {}
 
   void Take(std::span<const RowWeights::Block> blocks, TileColumn& column) {
+    const Slots* const slots_of = of_.slots_of_.data();
+    uint64_t* const by_name = by_name_.data();
+    CategorySums<uint64_t> categories;
     for (const RowWeights::Block& block : blocks) {
       for (const RowWeights::Cell& cell : block.cells) {
-        const Slots slots = of_.slots_of_[cell.label];
-        by_name_[slots.name] += cell.low;
-        categories_.Add(slots.category, cell.low);
+        const Slots slots = slots_of[cell.label];
+        by_name[slots.name] += cell.low;
+        categories.Add(slots.category, cell.low);
       }
     }
-    column.dominant = categories_.Take();
+    column.dominant = categories.Take();
     uint64_t greatest = 0;
     uint32_t best = std::numeric_limits<uint32_t>::max();
     for (const RowWeights::Block& block : blocks) {
       for (const RowWeights::Cell& cell : block.cells) {
-        const uint32_t name = of_.slots_of_[cell.label].name;
+        const uint32_t name = slots_of[cell.label].name;
         // 0 where it comes again, which changes nothing: if all are 0, it is as low as before.
-        const uint64_t sum = std::exchange(by_name_[name], 0);
+        const uint64_t sum = std::exchange(by_name[name], 0);
         if (sum > greatest || (sum == greatest && name < best)) {
           greatest = sum;
           best = name;
@@ -99,7 +102,6 @@ class DominantLabels::NarrowSums {
  private:
   const DominantLabels& of_;
   std::vector<uint64_t> by_name_;
-  CategorySums<uint64_t> categories_;
 };
 
 // Of any columns.

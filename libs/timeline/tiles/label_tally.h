@@ -45,6 +45,24 @@ class LabelTally {
     cell.weight += weight;
   }
 
+  // As Add() of label(i), weight(i) for each i below the count. What changes is held in registers,
+  // as members would not be.
+  template <typename LabelOf, typename WeightOf>
+  void AddMany(size_t count, LabelOf label_of, WeightOf weight_of) {
+    Cell* const cells = cells_.data();
+    uint32_t* const touched = touched_.data();
+    size_t size = size_;
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t label = label_of(i);
+      Cell& cell = cells[label];
+      touched[size] = label;
+      size += cell.absent;
+      cell.absent = 0;
+      cell.weight += weight_of(i);
+    }
+    size_ = size;
+  }
+
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
 

@@ -6,6 +6,7 @@
 
 #include "libs/base/status_macros.h"
 #include "libs/timeline/tiles/dominant_labels.h"
+#include "libs/timeline/tiles/node_list.h"
 #include "libs/timeline/tiles/row_cursor.h"
 #include "libs/timeline/tiles/visit_spans.h"
 
@@ -60,12 +61,15 @@ void LaneTiles::AddSpans(std::span<const TileSpan> spans) {
 
 absl::Status LaneTiles::AddRow(std::string_view root, RowSource& source, RowRole role,
                                std::span<const uint32_t> label_of) {
+  NodesHeader header;
+  RETURN_IF_ERROR(NodeList::DecodeHeader(root, NodeList::kRoot, header));
+  if (header.kind == RowKind::kCover) role.events = false;
+  const bool touches = header.first_ns < grid_.window().end_ns &&
+                       header.last_ns >= grid_.window().start_ns && grid_.size() > 0;
+  if (!touches || (!role.events && !role.covers)) return absl::OkStatus();
+  if (header.kind == RowKind::kLoose) return AddLooseRow(root, source, role, label_of);
   RowCursor& row = *row_;
-  const bool labels_wanted = role.events && grid_.size() > 0;
-  RETURN_IF_ERROR(row.Open(root, source, {.query_label_of = label_of, .wanted = labels_wanted}));
-  if (grid_.size() == 0) return absl::OkStatus();
-  if (row.root().kind() == RowKind::kLoose) return AddLooseRow(root, source, role, label_of);
-  if (row.root().kind() == RowKind::kCover) role.events = false;
+  RETURN_IF_ERROR(row.Open(root, source, {.query_label_of = label_of, .wanted = role.events}));
   rows_cover_ |= role.covers;
   if (role.events && !label_of.empty()) {
     tally_.Reserve(size_t{*std::max_element(label_of.begin(), label_of.end())} + 1);
@@ -90,8 +94,6 @@ absl::Status LaneTiles::AddLooseRow(std::string_view root, RowSource& source, Ro
 
 absl::Status LaneTiles::ReadColumns(RowCursor& row, RowRole role) {
   const Window& window = grid_.window();
-  if (!role.events && !role.covers) return absl::OkStatus();
-  if (row.first_ns() >= window.end_ns || row.last_ns() < window.start_ns) return absl::OkStatus();
   size_t column = grid_.ColumnOf(std::max(row.first_ns(), window.start_ns));
   RETURN_IF_ERROR(row.AdvanceTo(grid_.left_ns(column), nullptr));
   const auto& runs = runs_.Merged();

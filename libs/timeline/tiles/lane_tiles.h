@@ -6,11 +6,11 @@
 //   for each row: tiles.AddRow(root, source, role, label_of);
 //   tiles.Finish(labels, columns);
 //
-// Each row reads its root, and the pages and groups in which column edges fall, each once and in
-// ascending order: O(columns * log n) however many events the window holds. (Rows of kLoose are
-// read wherever they overlap the window.) What the rows with the role `covers` cover is disjoint,
-// so that a lane's coverage is their sum; single spans add what lies beyond it: the length of their
-// union's runs, inside of which the rows do not count.
+// Each row that overlaps the window reads its root, and the pages and groups in which column edges
+// fall, each once and in ascending order: O(columns * log n) however many events the window holds.
+// (Rows of kLoose are read wherever they overlap the window.) What the rows with the role `covers`
+// cover is disjoint, so that a lane's coverage is their sum; single spans add what lies beyond it:
+// the length of their union's runs, inside of which the rows do not count.
 //
 // Memory in proportion to the columns times the labels in each. Thread-compatible, for one query.
 #pragma once

@@ -36,7 +36,7 @@ class NodesEncoder {
     out_.push_back(static_cast<char>(kind_));
     AppendVarint(out_, nodes_.size());
     AppendVarint(out_, events);
-    trace::AppendLittle(out_, Unsigned(nodes_.front().node.first_ns));
+    AppendExtent();
     if (kind_ == RowKind::kDisjoint) AppendLabels();
     for (size_t i = 0; i < nodes_.size(); ++i) AppendNode(i);
     if (kind_ == RowKind::kDisjoint) {
@@ -53,6 +53,19 @@ class NodesEncoder {
   }
 
  private:
+  void AppendExtent() {
+    const int64_t first_ns = nodes_.front().node.first_ns;
+    int64_t last_ns = first_ns;
+    uint64_t total = 0;
+    for (const NodeContent& node : nodes_) {
+      last_ns = std::max(last_ns, node.node.last_ns);
+      total += node.node.total;
+    }
+    trace::AppendLittle(out_, Unsigned(first_ns));
+    AppendVarint(out_, Unsigned(last_ns) - Unsigned(first_ns));
+    AppendVarint(out_, total);
+  }
+
   void AppendLabels() {
     for (const NodeContent& node : nodes_) {
       for (const auto& [label, sum] : node.sums) labels_.push_back(label);
@@ -137,6 +150,33 @@ std::string EncodeNodes(std::span<const NodeContent> nodes, RowKind kind, uint64
   return NodesEncoder(nodes, kind).Encode(events, fanout);
 }
 
+absl::Status NodeList::ReadHeader(BytesReader& in, const Shape& shape, NodesHeader& header) {
+  if (in.Byte() != kRowVersion) return BadRow("unknown version of a page or root");
+  const uint8_t kind = in.Byte();
+  if (kind > static_cast<uint8_t>(RowKind::kLoose)) return BadRow("unknown kind of row");
+  header.kind = static_cast<RowKind>(kind);
+  header.nodes = in.Varint();
+  header.events = in.Varint();
+  header.first_ns = static_cast<int64_t>(in.Fixed64());
+  header.last_ns = static_cast<int64_t>(Unsigned(header.first_ns) + in.Varint());
+  header.total = in.Varint();
+  // A node takes a byte at least, so that memory stays in proportion.
+  if (!in.ok() || header.nodes == 0 || header.nodes > shape.max_nodes ||
+      header.nodes > in.remaining() || header.events == 0 ||
+      (header.events - 1) / shape.node_events + 1 != header.nodes ||
+      header.events / kGroupEvents >= std::numeric_limits<uint32_t>::max() ||
+      header.last_ns < header.first_ns) {
+    return BadRow("header of a page or root");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NodeList::DecodeHeader(std::string_view bytes, const Shape& shape,
+                                    NodesHeader& header) {
+  BytesReader in(bytes);
+  return ReadHeader(in, shape, header);
+}
+
 absl::Status NodeList::Decode(std::string_view bytes, const Shape& shape, const LabelMap& labels) {
   BytesReader in(bytes);
   shape_ = shape;
@@ -145,24 +185,13 @@ absl::Status NodeList::Decode(std::string_view bytes, const Shape& shape, const 
   tables_.clear();
   levels_.clear();
   table_bytes_ = {};
-  if (in.Byte() != kRowVersion) return BadRow("unknown version of a page or root");
-  const uint8_t kind = in.Byte();
-  if (kind > static_cast<uint8_t>(RowKind::kLoose)) return BadRow("unknown kind of row");
-  kind_ = static_cast<RowKind>(kind);
-  const uint64_t count = in.Varint();
-  events_ = in.Varint();
-  // A node takes a byte at least, so that memory stays in proportion.
-  if (!in.ok() || count == 0 || count > shape.max_nodes || count > in.remaining() || events_ == 0 ||
-      (events_ - 1) / shape.node_events + 1 != count ||
-      events_ / kGroupEvents >= std::numeric_limits<uint32_t>::max()) {
-    return BadRow("counts of a page or root");
-  }
-  nodes_.resize(static_cast<size_t>(count));
-  nodes_.front().first_ns = static_cast<int64_t>(in.Fixed64());
-  absl::Status status;
-  if (kind_ == RowKind::kDisjoint) status = DecodeLabels(in, labels);
+  absl::Status status = ReadHeader(in, shape, header_);
+  if (!status.ok()) return status;
+  nodes_.resize(static_cast<size_t>(header_.nodes));
+  nodes_.front().first_ns = header_.first_ns;
+  if (kind() == RowKind::kDisjoint) status = DecodeLabels(in, labels);
   if (status.ok()) status = DecodeNodes(in);
-  if (status.ok() && kind_ == RowKind::kDisjoint) status = DecodeDirectory(in);
+  if (status.ok() && kind() == RowKind::kDisjoint) status = DecodeDirectory(in);
   if (status.ok() && !in.ok()) status = BadRow("a page or root is cut off");
   if (!status.ok()) nodes_.clear();
   return status;
@@ -197,15 +226,15 @@ absl::Status NodeList::DecodeNodes(BytesReader& in) {
     Node& node = nodes_[i];
     if (i > 0) {
       const int64_t from =
-          kind_ == RowKind::kLoose ? nodes_[i - 1].first_ns : nodes_[i - 1].last_ns;
+          kind() == RowKind::kLoose ? nodes_[i - 1].first_ns : nodes_[i - 1].last_ns;
       node.first_ns = static_cast<int64_t>(Unsigned(from) + in.Varint());
       bad |= node.first_ns < from;
     }
     const uint64_t extent = in.Varint();
     node.last_ns = static_cast<int64_t>(Unsigned(node.first_ns) + extent);
     bad |= node.last_ns < node.first_ns;
-    if (kind_ != RowKind::kLoose) node.total = extent - in.Varint();
-    if (kind_ != RowKind::kDisjoint) continue;
+    if (kind() != RowKind::kLoose) node.total = extent - in.Varint();
+    if (kind() != RowKind::kDisjoint) continue;
     Longest& longest = node.longest;
     longest.start_ns = static_cast<int64_t>(Unsigned(node.first_ns) + in.Varint());
     longest.length = in.Varint();
@@ -254,23 +283,29 @@ size_t NodeList::LastStartingBefore(int64_t time_ns, size_t from) const {
 }
 
 absl::Status NodeList::AddTable(LabelTally& tally, const Table& table) const {
-  const char* numbers = table_bytes_.data() + table.offset;
-  const char* sums = numbers + size_t{table.count} * number_bytes_;
-  const uint64_t mask =
-      table.sum_bytes == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * table.sum_bytes) - 1;
-  for (uint32_t i = 0; i < table.count; ++i) {
-    uint32_t number = 0;
-    if (number_bytes_ == 1) {
-      number = static_cast<uint8_t>(numbers[i]);
-    } else if (number_bytes_ == 2) {
-      number = trace::GetLittle<uint16_t>(numbers + size_t{i} * 2);
-    } else {
-      number = trace::GetLittle<uint32_t>(numbers + size_t{i} * 4);
-    }
-    if (number >= labels_.size()) return BadRow("a table names a label that it lacks");
-    tally.Add(labels_[number],
-              trace::GetLittle<uint64_t>(sums + size_t{i} * table.sum_bytes) & mask);
+  switch (number_bytes_) {
+    case 1: return AddTableOf<uint8_t>(tally, table);
+    case 2: return AddTableOf<uint16_t>(tally, table);
+    default: return AddTableOf<uint32_t>(tally, table);
   }
+}
+
+template <typename Number>
+absl::Status NodeList::AddTableOf(LabelTally& tally, const Table& table) const {
+  const char* const numbers = table_bytes_.data() + table.offset;
+  const char* const sums = numbers + table.count * sizeof(Number);
+  const size_t step = table.sum_bytes;
+  const uint64_t mask = step == 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * step) - 1;
+  const std::span<const uint32_t> labels(labels_);
+  const auto number = [=](size_t i) {
+    return trace::GetLittle<Number>(numbers + i * sizeof(Number));
+  };
+  bool bad = false;
+  for (size_t i = 0; i < table.count; ++i) bad |= number(i) >= labels.size();
+  if (bad) return BadRow("a table names a label that it lacks");
+  tally.AddMany(
+      table.count, [=](size_t i) { return labels[number(i)]; },
+      [=](size_t i) { return trace::GetLittle<uint64_t>(sums + i * step) & mask; });
   return absl::OkStatus();
 }
 

@@ -2,8 +2,9 @@
 // pages (of a root) holds, and tables of summed durations by label, for each node and for each 4 or
 // 16, 16 or 256, … of them. In bytes:
 //
-//   version 1 | kind 1 | nodes, varint | events, varint | first start 8 |
-//   labels: count, then differences | nodes | directory of tables | tables | 8 of zero
+//   version 1 | kind 1 | nodes, varint | events, varint | first start 8 | extent, varint |
+//   summed duration, varint | labels: count, then differences | nodes | directory of tables |
+//   tables | 8 of zero
 //
 //   node   gap from the node before (its end; in rows of kLoose its first start) | extent | of
 //          which idle | longest: start from the node's, duration, label; where that is an instant,
@@ -49,6 +50,16 @@ struct NodeContent {
 std::string EncodeNodes(std::span<const NodeContent> nodes, RowKind kind, uint64_t events,
                         uint32_t fanout);
 
+// What a root or page says of itself as a whole, in front of all else.
+struct NodesHeader {
+  RowKind kind = RowKind::kDisjoint;
+  uint64_t nodes = 0;
+  uint64_t events = 0;
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;  // the greatest end
+  uint64_t total = 0;   // summed duration; 0 in rows of kLoose
+};
+
 // How a query reads a row's labels: those of the query by those of the row.
 struct LabelMap {
   std::span<const uint32_t> query_label_of;
@@ -65,20 +76,24 @@ class NodeList {
   static constexpr Shape kPage = {kGroupEvents, kGroupFanout, kPageGroups};
   static constexpr Shape kRoot = {kPageEvents, kPageFanout, UINT32_MAX};
 
+  // Decodes the header alone, in O(1).
+  static absl::Status DecodeHeader(std::string_view bytes, const Shape& shape, NodesHeader& header);
+
   // Decodes what lies in front of the tables, into memory that is used again. The bytes must stay
   // while tables are read. Labels come out as those of the query; DATA_LOSS if one has none.
   absl::Status Decode(std::string_view bytes, const Shape& shape, const LabelMap& labels);
 
-  RowKind kind() const { return kind_; }
-  uint64_t events() const { return events_; }
+  const NodesHeader& header() const { return header_; }
+  RowKind kind() const { return header_.kind; }
+  uint64_t events() const { return header_.events; }
   size_t size() const { return nodes_.size(); }
   const Node& operator[](size_t i) const { return nodes_[i]; }
   // Events of a node, and of those before it.
   uint64_t EventsOf(size_t i) const {
-    return i + 1 < nodes_.size() ? shape_.node_events : events_ - EventsBefore(i);
+    return i + 1 < nodes_.size() ? shape_.node_events : events() - EventsBefore(i);
   }
   uint64_t EventsBefore(size_t i) const {
-    return i == nodes_.size() ? events_ : uint64_t{i} * shape_.node_events;
+    return i == nodes_.size() ? events() : uint64_t{i} * shape_.node_events;
   }
 
   // The last node from `from` on that starts before the time; `from` must.
@@ -94,15 +109,17 @@ class NodeList {
     uint8_t sum_bytes;
   };
 
+  static absl::Status ReadHeader(class BytesReader& in, const Shape& shape, NodesHeader& header);
   absl::Status DecodeLabels(class BytesReader& in, const LabelMap& labels);
   absl::Status DecodeNodes(class BytesReader& in);
   absl::Status DecodeDirectory(class BytesReader& in);
   absl::Status AddTable(LabelTally& tally, const Table& table) const;
+  template <typename Number>
+  absl::Status AddTableOf(LabelTally& tally, const Table& table) const;
   uint32_t QueryLabel(uint64_t number, bool& bad) const;
 
   Shape shape_ = kPage;
-  RowKind kind_ = RowKind::kDisjoint;
-  uint64_t events_ = 0;
+  NodesHeader header_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> labels_;  // the query's, by number
   uint32_t number_bytes_ = 1;

@@ -1,10 +1,17 @@
 #include "libs/timeline/tiles/row_cursor.h"
 
 #include <algorithm>
+#include <array>
 
 #include "libs/base/status_macros.h"
 
 namespace nanolane::timeline {
+
+namespace {
+
+constexpr unsigned kSumBits = 46;  // lengths of fewer bits are summed up together with their count
+
+}  // namespace
 
 absl::Status RowCursor::Open(std::string_view root, RowSource& source, const LabelMap& labels) {
   source_ = &source;
@@ -45,13 +52,17 @@ absl::Status RowCursor::AdvanceTo(int64_t time_ns, LabelTally* tally) {
 
 void RowCursor::PassEvents(int64_t time_ns, LabelTally* tally) {
   const size_t from = event_at_;
-  const auto begin = group_.start_ns.begin();
-  const size_t to =
-      static_cast<size_t>(std::lower_bound(begin + static_cast<ptrdiff_t>(from),
-                                           begin + static_cast<ptrdiff_t>(group_.count), time_ns) -
-                          begin);
+  // Halving without branches, which would be unpredictable. The first `to` start before the time.
+  size_t to = from;
+  for (size_t left = group_.count - from; left > 0;) {
+    const size_t half = (left + 1) / 2;
+    to += group_.start_ns[to + half - 1] < time_ns ? half : 0;
+    left -= half;
+  }
   if (from == to) return;
-  for (size_t i = from; i < to; ++i) passed_ns_ += group_.length[i];
+  uint64_t length = 0;  // in a register, as the member would not be
+  for (size_t i = from; i < to; ++i) length += group_.length[i];
+  passed_ns_ += length;
   if (tally != nullptr) AddEvents(from, to, *tally);
   last_ = group_.At(to - 1);
   has_last_ = true;
@@ -60,24 +71,54 @@ void RowCursor::PassEvents(int64_t time_ns, LabelTally* tally) {
 }
 
 void RowCursor::AddEvents(size_t from, size_t to, LabelTally& tally) {
+  const bool many = to - from >= 2 * group_.label_count && group_.length_bits >> kSumBits == 0;
+  if (many) {
+    AddManyEvents(from, to, tally);
+  } else {
+    tally.AddMany(
+        to - from, [&](size_t i) { return group_.labels[group_.label[from + i]]; },
+        [&](size_t i) { return group_.length[from + i]; });
+  }
+  // The group's longest, where it is among them; events of one start are never parted by a time.
+  const Longest& of_group = page_[group_at_].longest;
+  if (of_group.length > 0 && group_.start_ns[from] <= of_group.start_ns &&
+      of_group.start_ns <= group_.start_ns[to - 1]) {
+    return tally.longest.Include(of_group);
+  }
   size_t longest = from;
-  for (size_t i = from; i < to; ++i) {
-    tally.Add(group_.labels[group_.label[i]], group_.length[i]);
-    if (group_.length[i] > group_.length[longest]) longest = i;  // the earliest of several
+  uint64_t greatest = group_.length[from];
+  for (size_t i = from + 1; i < to; ++i) {
+    if (group_.length[i] <= greatest) continue;  // the earliest of several
+    greatest = group_.length[i];
+    longest = i;
   }
   const auto include = [&](size_t i) {
     tally.longest.Include(
         {group_.length[i], group_.start_ns[i], group_.labels[group_.label[i]], true});
   };
   include(longest);
-  if (group_.length[longest] > 0) return;
+  if (greatest > 0) return;
   for (size_t i = from + 1; i < to; ++i) include(i);  // instants may start together
+}
+
+// First by the group's own few labels: the number of events above kCountBit, their length below.
+void RowCursor::AddManyEvents(size_t from, size_t to, LabelTally& tally) {
+  constexpr unsigned kCountBit = kSumBits + 8;  // 256 lengths of kSumBits
+  constexpr uint64_t kOne = uint64_t{1} << kCountBit;
+  std::array<uint64_t, kGroupEvents> sums;
+  std::fill_n(sums.begin(), group_.label_count, 0);
+  for (size_t i = from; i < to; ++i) sums[group_.label[i]] += group_.length[i] + kOne;
+  for (size_t i = 0; i < group_.label_count; ++i) {
+    if (sums[i] != 0) tally.Add(group_.labels[i], sums[i] & (kOne - 1));
+  }
 }
 
 absl::Status RowCursor::PassNodes(const NodeList& nodes, size_t from, size_t to,
                                   LabelTally* tally) {
   if (from == to) return absl::OkStatus();
-  for (size_t i = from; i < to; ++i) passed_ns_ += nodes[i].total;
+  uint64_t length = 0;
+  for (size_t i = from; i < to; ++i) length += nodes[i].total;
+  passed_ns_ += length;
   passed_ += nodes.EventsBefore(to) - nodes.EventsBefore(from);
   has_last_ = false;
   return tally == nullptr ? absl::OkStatus() : nodes.AddTo(*tally, from, to);

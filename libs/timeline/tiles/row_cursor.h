@@ -21,8 +21,8 @@ class RowCursor {
   absl::Status Open(std::string_view root, RowSource& source, const LabelMap& labels);
 
   const NodeList& root() const { return root_; }
-  int64_t first_ns() const { return root_[0].first_ns; }
-  int64_t last_ns() const { return root_[root_.size() - 1].last_ns; }
+  int64_t first_ns() const { return root_.header().first_ns; }
+  int64_t last_ns() const { return root_.header().last_ns; }
 
   // Passes all events that start before the time, adding them (label, duration, the longest) to the
   // tally if there is one. Times ascend from call to call.
@@ -46,6 +46,7 @@ class RowCursor {
 
   void PassEvents(int64_t time_ns, LabelTally* tally);
   void AddEvents(size_t from, size_t to, LabelTally& tally);
+  void AddManyEvents(size_t from, size_t to, LabelTally& tally);
   absl::Status PassNodes(const NodeList& nodes, size_t from, size_t to, LabelTally* tally);
   absl::Status OpenPage();
   absl::Status OpenGroup();

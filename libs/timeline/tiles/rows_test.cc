@@ -186,7 +186,6 @@ TEST_CASE("damaged rows give a status, never a crash") {
         const int64_t last = make.OneIn(2) ? size - 1 : std::min<int64_t>(size - 1, 60);
         piece[static_cast<size_t>(make.Int(0, last))] = static_cast<char>(make.Int(-128, 127));
       }
-      if (cut && in_root) REQUIRE(!SummaryOf(damaged.root).ok());
       MemoryRow source(damaged);
       LaneTiles tiles(window, 200);
       const RowRole role = {.events = kind != RowKind::kCover, .covers = kind != RowKind::kLoose};

@@ -60,7 +60,7 @@ absl::Status SpanGroup::Decode(std::string_view bytes, RowKind kind, size_t expe
   if (in.Byte() != kRowVersion) return BadRow("unknown version of a group");
   const size_t found = size_t{in.Byte()} + 1;
   if (found != expected || expected > kGroupEvents) return BadRow("a group of another size");
-  uint64_t at = in.Fixed64();
+  const uint64_t first = in.Fixed64();
   size_t found_labels = 0;
   if (kind != RowKind::kCover) {
     found_labels = size_t{in.Byte()} + 1;
@@ -77,26 +77,50 @@ absl::Status SpanGroup::Decode(std::string_view bytes, RowKind kind, size_t expe
   bool bad = false;
   if (found_labels > 1) {
     ReadPackedInts(in, std::span(label).first(found));
-    for (size_t i = 0; i < found; ++i) bad |= label[i] >= found_labels;
+    uint64_t bits = 0;
+    uint64_t beyond = 0;  // its top bit: a number is not below the count
+    constexpr uint64_t kTop = uint64_t{1} << 63U;
+    for (size_t i = 0; i < found; ++i) {
+      bits |= label[i];
+      beyond |= label[i] + (kTop - found_labels);
+    }
+    bad = bits >= kTop / 2 || beyond >= kTop;
   } else if (found_labels == 1) {
     std::fill_n(label.begin(), found, 0);
   }
   if (!in.ok() || in.remaining() != 0 || bad) return BadRow("a group does not decode");
-  // Sums that pass int64's greatest value come out lower than what they started from.
-  for (size_t i = 0; i < found; ++i) {
-    const uint64_t end = at + length[i];
-    start_ns[i] = static_cast<int64_t>(at);
-    end_ns[i] = static_cast<int64_t>(end);
-    bad |= end_ns[i] < start_ns[i];
-    if (i + 1 == found) break;
-    const uint64_t from = kind == RowKind::kLoose ? at : end;
-    at = from + gaps[i];
-    bad |= static_cast<int64_t>(at) < static_cast<int64_t>(from);
-  }
-  if (bad) return BadRow("times of a group are out of order");
   count = found;
   label_count = found_labels;
-  return absl::OkStatus();
+  if (PlaceEvents(first, kind, std::span(gaps).first(found - 1))) return absl::OkStatus();
+  count = label_count = 0;
+  return BadRow("times of a group are out of order");
+}
+
+bool SpanGroup::PlaceEvents(uint64_t first, RowKind kind, std::span<const uint64_t> gaps) {
+  uint64_t gap_bits = 0;
+  length_bits = 0;
+  for (const uint64_t gap : gaps) gap_bits |= gap;
+  for (size_t i = 0; i < count; ++i) length_bits |= length[i];
+  uint64_t at = first;
+  if (kind != RowKind::kLoose && (gap_bits | length_bits) >> 54U == 0) {
+    // All together stay below 2^63, so that the last end tells whether any sum has wrapped.
+    for (size_t i = 0; i < gaps.size(); ++i) {
+      start_ns[i] = static_cast<int64_t>(at);
+      at += length[i] + gaps[i];
+    }
+    start_ns[gaps.size()] = static_cast<int64_t>(at);
+    return EndOf(gaps.size()) >= start_ns[0];
+  }
+  // Sums that wrap come out lower than what they started from.
+  bool good = true;
+  for (size_t i = 0;; ++i) {
+    start_ns[i] = static_cast<int64_t>(at);
+    good &= EndOf(i) >= start_ns[i];
+    if (i == gaps.size()) return good;
+    const uint64_t from = kind == RowKind::kLoose ? at : at + length[i];
+    at = from + gaps[i];
+    good &= static_cast<int64_t>(at) >= static_cast<int64_t>(from);
+  }
 }
 
 }  // namespace nanolane::timeline

@@ -49,7 +49,7 @@ class SpanVisit {
     ASSIGN_OR_RETURN(const std::string_view bytes, source_.Group(static_cast<uint32_t>(group)));
     RETURN_IF_ERROR(group_.Decode(bytes, root_.kind(), events));
     for (size_t i = 0; i < group_.count; ++i) {
-      if (Overlaps(group_.start_ns[i], group_.end_ns[i], window_)) visit_(group_.At(i));
+      if (Overlaps(group_.start_ns[i], group_.EndOf(i), window_)) visit_(group_.At(i));
     }
     return absl::OkStatus();
   }
