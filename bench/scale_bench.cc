@@ -68,6 +68,11 @@ Template MakeTemplate(size_t events) {
   for (const auto& [lane, of_lane] : result.workload.lanes) {
     if (of_lane.size() > result.events.size()) result.events = of_lane;
   }
+  const int64_t first_ns = result.events.front().start_ns;
+  for (trace::Event& event : result.events) {
+    event.start_ns -= first_ns;
+    if (event.launch_start_ns != trace::kNoTime) event.launch_start_ns -= first_ns;
+  }
   result.stride_ns = result.events.back().start_ns + result.events.back().duration_ns -
                      result.events.front().start_ns + 1'000;
   const trace::Dictionary& from = result.workload.dictionary.tables();
@@ -460,17 +465,19 @@ int main(int argc, char** argv) {
                 static_cast<double>(summary.stored_bytes()) / static_cast<double>(summary.events()),
                 static_cast<double>(summary.index_bytes()) / static_cast<double>(summary.events()));
   }
-  const int64_t start = of.events.front().start_ns;
+  const auto session_span = static_cast<int64_t>(static_cast<double>(of.stride_ns) *
+                                                 static_cast<double>(events_per_session) /
+                                                 static_cast<double>(of.events.size()));
   const auto span = static_cast<int64_t>(static_cast<double>(of.stride_ns) *
                                          static_cast<double>(events_per_lane) /
                                          static_cast<double>(of.events.size()));
   ColdAndWarm(*server, "first chunk of a window of 10 ms", [&](Clients& clients, int round) {
-    const int64_t from = start + of.stride_ns / 3 + round * 1'000'000;
+    const int64_t from = session_span / 3 + round * 1'000'000;
     return FirstChunk(clients, 17 + round * 31, from, from + 10'000'000, nullptr);
   });
   uint64_t streamed = 0;
   ColdAndWarm(*server, "1 M events to a client that decodes them", [&](Clients& clients, int) {
-    const int64_t from = start + span / 2;
+    const int64_t from = span / 2;
     return FirstChunk(clients, kBigSession, from, from + span / 100 / 2, &streamed);
   });
   std::printf("  (%.2f M events)\n", static_cast<double>(streamed) / 1e6);
@@ -481,7 +488,7 @@ int main(int argc, char** argv) {
                                 static_cast<double>(events_per_lane) * kBigLanes / 1e6 /
                                     static_cast<double>(share)),
                 [&](Clients& clients, int round) {
-                  const int64_t from = share == 1 ? start : start + span / 3 + round * 12'345;
+                  const int64_t from = share == 1 ? 0 : span / 3 + round * 12'345;
                   return Tiles(clients, from, from + span / share, starts);
                 });
     std::printf("  (%.2f M starts)\n", static_cast<double>(starts) / 1e6);

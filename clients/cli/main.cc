@@ -25,6 +25,9 @@ constexpr Entry kCommands[] = {
     {"stats", "Totals per lane and op", nanolane::cli::AddStats},
     {"search", "Finds ops by a regular expression over their names", nanolane::cli::AddSearch},
     {"export", "Writes a session as a file for other tools", nanolane::cli::AddExport},
+    {"density", "Where the data of a scope lies in time", nanolane::cli::AddDensity},
+    {"follow", "What a session gets, as it comes", nanolane::cli::AddFollow},
+    {"checkpoint", "Copies the store as it is now", nanolane::cli::AddCheckpoint},
     {"rm", "Deletes sessions", nanolane::cli::AddRm},
 };
 

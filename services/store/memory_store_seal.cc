@@ -115,13 +115,15 @@ absl::StatusOr<v1::GetTilesResponse> MemoryStore::GetTiles(const v1::GetTilesReq
   RETURN_IF_ERROR(CheckTilesSize(request, kept->ledger.lanes().size()));
   TileAnswer answer;
   for (const auto& [epoch, whole] : kept->dictionaries) answer.AddEpoch(epoch, LabelsOf(whole));
+  LaneAnswer lanes(request, answer);
   for (const uint32_t lane_id : LanesToAnswer(request, kept->ledger.lanes().size())) {
-    LaneAnswer columns(request, kept->ledger.lanes()[lane_id - 1]);
+    lanes.Begin(kept->ledger.lanes()[lane_id - 1]);
     for (const KeptBlock& block : kept->blocks) {
       if (!block.current || block.key.lane_id != lane_id) continue;
-      RETURN_IF_ERROR(columns.AddBlock(answer, block.key.epoch, block.block.data()));
+      RETURN_IF_ERROR(lanes.AddBlock(block.key.epoch, block.block.data()));
     }
-    RETURN_IF_ERROR(columns.Finish(answer));
+    ASSIGN_OR_RETURN(const LaneColumns columns, lanes.Finish());
+    answer.Add(columns);
   }
   return answer.Take();
 }

@@ -92,6 +92,16 @@ rocksdb::ColumnFamilyOptions Blocks(const std::shared_ptr<rocksdb::Cache>& cache
 // Sealed blocks and their index: written once as whole files, packed already.
 rocksdb::ColumnFamilyOptions Sealed(const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions options = OfSession(SmallValues(cache));
+  rocksdb::BlockBasedTableOptions table = TableOptions(cache);
+  table.block_size = 1 << 10;         // a group alone: no more is read than is wanted
+  table.max_auto_readahead_size = 0;  // readers say what they read in sequence
+  // A view of many events reads far more than a cache holds, each piece once: a cache would only
+  // cost its upkeep. Indexes of files stay in memory with the file, of which max_open_files are
+  // open.
+  table.no_block_cache = true;
+  table.cache_index_and_filter_blocks = false;
+  table.pin_l0_filter_and_index_blocks_in_cache = false;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.compression = rocksdb::kNoCompression;
   options.bottommost_compression = rocksdb::kNoCompression;
   return options;

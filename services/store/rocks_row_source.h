@@ -1,8 +1,9 @@
 // Sealed rows in the database: their records, and their pieces as libs/timeline/tiles reads them.
 #pragma once
 
-#include <rocksdb/slice.h>
+#include <rocksdb/iterator.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,30 +24,43 @@ struct StoredRow {
 absl::StatusOr<std::vector<StoredRow>> ReadRows(RocksDb& db, const rocksdb::ReadOptions& options,
                                                 const std::string& session_key, uint32_t lane_id);
 
-// The pieces of one row. Thread-compatible.
+// Reads pieces of rows one after the other, mostly ascending. Keeps its place, so that a piece near
+// the last one costs a step and not a search; what is read in sequence is read ahead.
+// Thread-compatible.
+class RowPieces {
+ public:
+  RowPieces(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key);
+
+  // Valid until the next call for the same part.
+  absl::StatusOr<std::string_view> Read(const RowKey& row, SealedPart part, uint32_t number);
+
+ private:
+  struct Place {
+    std::unique_ptr<rocksdb::Iterator> at;
+    std::string key;
+    uint32_t number = 0;  // that was read last
+  };
+
+  const std::string session_key_;
+  Place pages_;
+  Place groups_;
+};
+
+// The pieces of one row.
 class RocksRowSource final : public timeline::RowSource {
  public:
-  RocksRowSource(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key,
-                 const RowKey& row)
-      : db_(db), options_(options), session_key_(std::move(session_key)), row_(row) {}
+  RocksRowSource(RowPieces& pieces, const RowKey& row) : pieces_(pieces), row_(row) {}
 
   absl::StatusOr<std::string_view> Page(uint32_t page) override {
-    return Read(SealedPart::kPage, page, page_);
+    return pieces_.Read(row_, SealedPart::kPage, page);
   }
   absl::StatusOr<std::string_view> Group(uint32_t group) override {
-    return Read(SealedPart::kGroup, group, group_);
+    return pieces_.Read(row_, SealedPart::kGroup, group);
   }
 
  private:
-  absl::StatusOr<std::string_view> Read(SealedPart part, uint32_t number,
-                                        rocksdb::PinnableSlice& to);
-
-  RocksDb& db_;
-  const rocksdb::ReadOptions options_;
-  const std::string session_key_;
+  RowPieces& pieces_;
   const RowKey row_;
-  rocksdb::PinnableSlice page_;
-  rocksdb::PinnableSlice group_;
 };
 
 }  // namespace nanolane::store

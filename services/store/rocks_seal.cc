@@ -47,7 +47,7 @@ class LaneCover final : public timeline::SealedCover {
  public:
   LaneCover(RocksDb& db, const rocksdb::ReadOptions& options, const std::string& session_key,
             const std::vector<StoredRow>& stored)
-      : db_(db), options_(options), session_key_(session_key), stored_(stored) {}
+      : pieces_(db, options, session_key), stored_(stored) {}
 
   void Add(const timeline::PlannedRow& row) {
     if (row.role.covers) planned_.push_back(row.spans);
@@ -71,7 +71,7 @@ class LaneCover final : public timeline::SealedCover {
     const timeline::Window window = {.start_ns = from_ns, .end_ns = to_ns};
     for (const StoredRow& row : stored_) {
       if (!row.row.covers() || row.row.start_ns() >= to_ns || row.row.end_ns() <= from_ns) continue;
-      RocksRowSource source(db_, options_, session_key_, row.key);
+      RocksRowSource source(pieces_, row.key);
       RETURN_IF_ERROR(timeline::VisitSpans(
           row.row.root(), source, window,
           [&](const timeline::TileSpan& span) { visit(span.start_ns, span.end_ns); }));
@@ -85,9 +85,7 @@ class LaneCover final : public timeline::SealedCover {
   }
 
  private:
-  RocksDb& db_;
-  const rocksdb::ReadOptions options_;
-  const std::string& session_key_;
+  RowPieces pieces_;
   const std::vector<StoredRow>& stored_;
   std::vector<std::vector<timeline::TileSpan>> planned_;
 };

@@ -2,9 +2,14 @@
 #include "services/store/rocks_store.h"
 
 #include <rocksdb/convenience.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "libs/base/log.h"
@@ -378,6 +383,30 @@ void RocksStore::Reclaim(const std::string& session_id) {
                        base::StrCat("giving back a session's space: ", compacted.ToString()));
     }
   }
+}
+
+absl::StatusOr<std::string> RocksStore::CreateCheckpoint(const std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_';
+  });
+  if (!plain || name.empty() || name.size() > 64) {
+    return absl::InvalidArgumentError(base::StrCat("bad checkpoint name \"", name,
+                                                   "\": write up to 64 letters, digits, - and _"));
+  }
+  const std::string folder = db_->path() + "/checkpoints";
+  const std::string path = folder + "/" + name;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (std::filesystem::exists(path, error)) {
+    return absl::AlreadyExistsError(
+        base::StrCat("there is a checkpoint ", path, "; choose another name or remove it"));
+  }
+  rocksdb::Checkpoint* checkpoint = nullptr;
+  RETURN_IF_ERROR(
+      FromRocks(rocksdb::Checkpoint::Create(&db_->db(), &checkpoint), "making a checkpoint"));
+  const std::unique_ptr<rocksdb::Checkpoint> owned(checkpoint);
+  RETURN_IF_ERROR(FromRocks(owned->CreateCheckpoint(path), "making a checkpoint"));
+  return path;
 }
 
 }  // namespace nanolane::store

@@ -63,6 +63,10 @@ class RocksStore final : public Store {
   void Reclaim(const std::string& session_id) override;
   uint64_t StoredBytes() const override { return stored_bytes_.load(); }
 
+  // Copies the store as it is now into the folder "checkpoints" of its own; returns the copy's.
+  // Thread-safe. INVALID_ARGUMENT for a bad name, ALREADY_EXISTS.
+  absl::StatusOr<std::string> CreateCheckpoint(const std::string& name);
+
  private:
   struct Touched;
 

@@ -1,5 +1,8 @@
 // GetTiles: what is not sealed yet block by block, what is by its rows.
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -44,14 +47,59 @@ absl::StatusOr<LaneParts> ReadParts(RocksDb& db, const rocksdb::ReadOptions& opt
   return parts;
 }
 
-absl::Status AddRows(RocksDb& db, const LaneParts& parts, const rocksdb::ReadOptions& options,
-                     const std::string& session_key, const TileAnswer& answer,
-                     LaneAnswer& columns) {
-  for (const StoredRow& row : parts.rows) {
-    RocksRowSource source(db, options, session_key, row.key);
-    RETURN_IF_ERROR(columns.AddRow(answer, row.row, source));
+// Makes the columns of lanes, one after the other. One for each thread.
+class LaneWorker {
+ public:
+  LaneWorker(RocksDb& db, const rocksdb::ReadOptions& options, const std::string& session_key,
+             const v1::GetTilesRequest& request, const TileAnswer& answer)
+      : db_(db),
+        options_(options),
+        session_key_(session_key),
+        request_(request),
+        pieces_(db, options, session_key),
+        lanes_(request, answer) {}
+
+  absl::StatusOr<LaneColumns> Make(const v1::StoredLane& lane) {
+    ASSIGN_OR_RETURN(const LaneParts parts, ReadParts(db_, options_, session_key_, lane, request_));
+    lanes_.Begin(lane);
+    if (lanes_.is_memory()) RETURN_IF_ERROR(AddRows(parts));
+    for (const IndexedBlock& block : parts.unsealed) {
+      std::string data;
+      RETURN_IF_ERROR(ReadBlockData(db_, options_, session_key_, block.key, data));
+      RETURN_IF_ERROR(lanes_.AddBlock(block.key.epoch, data));
+    }
+    if (!lanes_.is_memory()) RETURN_IF_ERROR(AddRows(parts));
+    return lanes_.Finish();
   }
-  return absl::OkStatus();
+
+ private:
+  absl::Status AddRows(const LaneParts& parts) {
+    for (const StoredRow& row : parts.rows) {
+      RocksRowSource source(pieces_, row.key);
+      RETURN_IF_ERROR(lanes_.AddRow(row.row, source));
+    }
+    return absl::OkStatus();
+  }
+
+  RocksDb& db_;
+  const rocksdb::ReadOptions options_;
+  const std::string& session_key_;
+  const v1::GetTilesRequest& request_;
+  RowPieces pieces_;
+  LaneAnswer lanes_;
+};
+
+// Calls make(i) for each number below `count`, on this thread and, if there is more than one, on
+// another.
+void ForEachOnTwoThreads(size_t count, const std::function<void(bool second, size_t i)>& make) {
+  std::atomic<size_t> next = 0;
+  const auto run = [&](bool second) {
+    for (size_t i = next++; i < count; i = next++) make(second, i);
+  };
+  if (count < 2) return run(false);
+  std::thread other(run, true);
+  run(false);
+  other.join();
 }
 
 }  // namespace
@@ -75,22 +123,17 @@ absl::StatusOr<v1::GetTilesResponse> RocksStore::GetTiles(const v1::GetTilesRequ
         answer.AddEpoch(EpochOf(key), *labels);
         return true;
       }));
-  for (const uint32_t lane_id : LanesToAnswer(request, lanes.size())) {
-    if (stop()) return absl::CancelledError("the client has gone");
-    const v1::StoredLane& lane = lanes[lane_id - 1];
-    ASSIGN_OR_RETURN(const LaneParts parts, ReadParts(*db_, options, session_key, lane, request));
-    LaneAnswer columns(request, lane);
-    if (columns.is_memory())
-      RETURN_IF_ERROR(AddRows(*db_, parts, options, session_key, answer, columns));
-    for (const IndexedBlock& block : parts.unsealed) {
-      std::string data;
-      RETURN_IF_ERROR(ReadBlockData(*db_, options, session_key, block.key, data));
-      RETURN_IF_ERROR(columns.AddBlock(answer, block.key.epoch, data));
-    }
-    if (!columns.is_memory()) {
-      RETURN_IF_ERROR(AddRows(*db_, parts, options, session_key, answer, columns));
-    }
-    RETURN_IF_ERROR(columns.Finish(answer));
+  const std::vector<uint32_t> ids = LanesToAnswer(request, lanes.size());
+  std::vector<absl::StatusOr<LaneColumns>> made(ids.size(), absl::CancelledError("stopped"));
+  LaneWorker first(*db_, options, session_key, request, answer);
+  LaneWorker second(*db_, options, session_key, request, answer);
+  ForEachOnTwoThreads(ids.size(), [&](bool on_second, size_t i) {
+    if (stop()) return;
+    made[i] = (on_second ? second : first).Make(lanes[ids[i] - 1]);
+  });
+  for (const absl::StatusOr<LaneColumns>& columns : made) {
+    RETURN_IF_ERROR(columns.status());
+    answer.Add(*columns);
   }
   return answer.Take();
 }

@@ -258,6 +258,29 @@ CONTRACT("a reader sees one state while a session is sealed under it") {
   CHECK(events == before.size());
 }
 
+TEST_CASE("a checkpoint is a store of its own, of the time at which it was made") {
+  base::FakeClock clock;
+  RocksSubject subject(clock);
+  RandomWriter writer(subject.store(), 1, 19);
+  writer.Send(30);
+  writer.End();
+  subject.SealAll();
+  writer.Send(5);
+  const std::vector<Row> before = EventsOf(subject.store());
+  auto& store = static_cast<RocksStore&>(subject.store());
+  const auto path = store.CreateCheckpoint("monday");
+  REQUIRE(path.ok());
+  writer.Send(5);
+  CHECK(store.CreateCheckpoint("monday").status().code() == absl::StatusCode::kAlreadyExists);
+  for (const char* bad : {"", "../x", "a b"}) {
+    CHECK(store.CreateCheckpoint(bad).status().code() == absl::StatusCode::kInvalidArgument);
+  }
+  REQUIRE(subject.store().Delete(kSession).ok());
+  auto copy = RocksStore::Open({.path = *path}, clock);
+  REQUIRE(copy.ok());
+  CHECK(EventsOf(**copy) == before);
+}
+
 CONTRACT("a store that is full refuses blocks and keeps the rest going") {
   base::FakeClock clock;
   const auto subject = TestType::Make(clock, {.seal = {}, .max_bytes = 500});

@@ -157,6 +157,15 @@ grpc::ServerUnaryReactor* StoreService::GetTiles(grpc::CallbackServerContext* co
   });
 }
 
+grpc::ServerUnaryReactor* StoreService::CreateCheckpoint(grpc::CallbackServerContext* context,
+                                                         const v1::CreateCheckpointRequest* request,
+                                                         v1::CreateCheckpointResponse* response) {
+  return rpc::RunUnary(calls_, *context, [=, this]() -> absl::Status {
+    ASSIGN_OR_RETURN(*response->mutable_path(), engine_.store().CreateCheckpoint(request->name()));
+    return absl::OkStatus();
+  });
+}
+
 grpc::ServerUnaryReactor* StoreService::DeleteSession(grpc::CallbackServerContext* context,
                                                       const v1::DeleteSessionRequest* request,
                                                       v1::DeleteSessionResponse* /*response*/) {

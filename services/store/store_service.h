@@ -37,6 +37,9 @@ class StoreService final : public v1::StoreService::CallbackService {
   grpc::ServerUnaryReactor* GetTiles(grpc::CallbackServerContext* context,
                                      const v1::GetTilesRequest* request,
                                      v1::GetTilesResponse* response) override;
+  grpc::ServerUnaryReactor* CreateCheckpoint(grpc::CallbackServerContext* context,
+                                             const v1::CreateCheckpointRequest* request,
+                                             v1::CreateCheckpointResponse* response) override;
   grpc::ServerUnaryReactor* DeleteSession(grpc::CallbackServerContext* context,
                                           const v1::DeleteSessionRequest* request,
                                           v1::DeleteSessionResponse* response) override;

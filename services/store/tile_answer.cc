@@ -83,10 +83,18 @@ uint32_t TileAnswer::WireName(uint32_t name) {
   return wire_names_[name];
 }
 
-void TileAnswer::AddSpans(uint32_t lane_id, const std::vector<timeline::TileColumn>& columns) {
+void TileAnswer::Add(const LaneColumns& columns) {
   v1::LaneTiles& lane = *response_.add_lanes();
-  lane.set_lane_id(lane_id);
-  trace::v1::TileColumns& to = *lane.mutable_spans();
+  lane.set_lane_id(columns.lane_id);
+  if (columns.is_memory) {
+    AddLevels(columns.levels, *lane.mutable_levels());
+  } else {
+    AddSpans(columns.spans, *lane.mutable_spans());
+  }
+}
+
+void TileAnswer::AddSpans(const std::vector<timeline::TileColumn>& columns,
+                          trace::v1::TileColumns& to) {
   for (const timeline::TileColumn& column : columns) {
     to.add_covered_ns(static_cast<uint64_t>(column.covered_ns));
     to.add_starts(column.starts);
@@ -101,10 +109,8 @@ void TileAnswer::AddSpans(uint32_t lane_id, const std::vector<timeline::TileColu
   }
 }
 
-void TileAnswer::AddLevels(uint32_t lane_id, const std::vector<timeline::LevelColumn>& columns) {
-  v1::LaneTiles& lane = *response_.add_lanes();
-  lane.set_lane_id(lane_id);
-  trace::v1::LevelColumns& to = *lane.mutable_levels();
+void TileAnswer::AddLevels(const std::vector<timeline::LevelColumn>& columns,
+                           trace::v1::LevelColumns& to) {
   for (const timeline::LevelColumn& column : columns) {
     to.add_known(column.known);
     to.add_lowest_bytes(column.known ? column.lowest : 0);
@@ -114,17 +120,19 @@ void TileAnswer::AddLevels(uint32_t lane_id, const std::vector<timeline::LevelCo
   }
 }
 
-LaneAnswer::LaneAnswer(const v1::GetTilesRequest& request, const v1::StoredLane& lane)
-    : lane_id_(lane.lane_id()), columns_(request.columns()) {
-  const timeline::Window window = WindowOf(request);
-  if (IsMemory(lane)) {
-    levels_ = std::make_unique<timeline::LaneLevels>(window, request.columns());
+void LaneAnswer::Begin(const v1::StoredLane& lane) {
+  columns_ = {.lane_id = lane.lane_id(), .is_memory = IsMemory(lane), .spans = {}, .levels = {}};
+  const timeline::Window window = WindowOf(request_);
+  if (is_memory()) {
+    levels_ = std::make_unique<timeline::LaneLevels>(window, request_.columns());
+  } else if (spans_ == nullptr) {
+    spans_ = std::make_unique<timeline::LaneTiles>(window, request_.columns());
   } else {
-    spans_ = std::make_unique<timeline::LaneTiles>(window, request.columns());
+    spans_->Reset(window, request_.columns());
   }
 }
 
-absl::Status LaneAnswer::AddBlock(const TileAnswer& answer, uint64_t epoch, std::string_view data) {
+absl::Status LaneAnswer::AddBlock(uint64_t epoch, std::string_view data) {
   trace::EventColumns events;
   if (is_memory()) {
     const auto columns = trace::ColumnSet::Timeline().With(trace::Column::kLevel);
@@ -138,7 +146,7 @@ absl::Status LaneAnswer::AddBlock(const TileAnswer& answer, uint64_t epoch, std:
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(trace::DecodeBlock(data, trace::ColumnSet::Timeline(), events));
-  const std::vector<uint32_t>& label_of = answer.LabelOf(epoch);
+  const std::vector<uint32_t>& label_of = answer_.LabelOf(epoch);
   std::vector<timeline::TileSpan> spans;
   spans.reserve(events.size());
   for (size_t i = 0; i < events.size(); ++i) {
@@ -153,24 +161,21 @@ absl::Status LaneAnswer::AddBlock(const TileAnswer& answer, uint64_t epoch, std:
   return absl::OkStatus();
 }
 
-absl::Status LaneAnswer::AddRow(const TileAnswer& answer, const v1::SealedRow& row,
-                                timeline::RowSource& source) {
+absl::Status LaneAnswer::AddRow(const v1::SealedRow& row, timeline::RowSource& source) {
   if (is_memory()) return levels_->AddLevels(row.root(), source);
   return spans_->AddRow(row.root(), source, {.events = row.events(), .covers = row.covers()},
-                        answer.LabelOf(row.epoch()));
+                        answer_.LabelOf(row.epoch()));
 }
 
-absl::Status LaneAnswer::Finish(TileAnswer& answer) {
+absl::StatusOr<LaneColumns> LaneAnswer::Finish() {
   if (is_memory()) {
-    std::vector<timeline::LevelColumn> columns(columns_);
-    RETURN_IF_ERROR(levels_->Finish(columns));
-    answer.AddLevels(lane_id_, columns);
-    return absl::OkStatus();
+    columns_.levels.resize(request_.columns());
+    RETURN_IF_ERROR(levels_->Finish(columns_.levels));
+  } else {
+    columns_.spans.resize(request_.columns());
+    RETURN_IF_ERROR(spans_->Finish(answer_.labels(), columns_.spans));
   }
-  std::vector<timeline::TileColumn> columns(columns_);
-  RETURN_IF_ERROR(spans_->Finish(answer.labels(), columns));
-  answer.AddSpans(lane_id_, columns);
-  return absl::OkStatus();
+  return std::move(columns_);
 }
 
 }  // namespace nanolane::store

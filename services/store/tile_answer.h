@@ -27,6 +27,14 @@ std::vector<uint32_t> LanesToAnswer(const v1::GetTilesRequest& request, size_t s
 
 bool IsMemory(const v1::StoredLane& lane);
 
+// The columns of one lane: spans' or levels'.
+struct LaneColumns {
+  uint32_t lane_id = 0;
+  bool is_memory = false;
+  std::vector<timeline::TileColumn> spans;
+  std::vector<timeline::LevelColumn> levels;
+};
+
 // The response, lane by lane. Thread-compatible.
 class TileAnswer {
  public:
@@ -37,13 +45,15 @@ class TileAnswer {
   const std::vector<uint32_t>& LabelOf(uint64_t epoch) const;
   const std::vector<timeline::Label>& labels() const { return labels_; }
 
-  // Takes the columns of a lane. Labels are this answer's.
-  void AddSpans(uint32_t lane_id, const std::vector<timeline::TileColumn>& columns);
-  void AddLevels(uint32_t lane_id, const std::vector<timeline::LevelColumn>& columns);
+  // Takes the columns of a lane, labelled as labels() says.
+  void Add(const LaneColumns& columns);
 
   v1::GetTilesResponse Take() { return std::move(response_); }
 
  private:
+  void AddSpans(const std::vector<timeline::TileColumn>& columns, trace::v1::TileColumns& to);
+  static void AddLevels(const std::vector<timeline::LevelColumn>& columns,
+                        trace::v1::LevelColumns& to);
   uint32_t WireName(uint32_t name);
 
   std::unordered_map<std::string, uint32_t> name_ids_;
@@ -59,18 +69,22 @@ class TileAnswer {
 // a memory lane rows come first: of equal times, what is added later holds later.
 class LaneAnswer {
  public:
-  LaneAnswer(const v1::GetTilesRequest& request, const v1::StoredLane& lane);
+  // Both outlive this.
+  LaneAnswer(const v1::GetTilesRequest& request, const TileAnswer& answer)
+      : request_(request), answer_(answer) {}
 
-  bool is_memory() const { return levels_ != nullptr; }
-  absl::Status AddBlock(const TileAnswer& answer, uint64_t epoch, std::string_view data);
-  absl::Status AddRow(const TileAnswer& answer, const v1::SealedRow& row,
-                      timeline::RowSource& source);
-  absl::Status Finish(TileAnswer& answer);
+  // Starts a lane; memory of the one before is used again.
+  void Begin(const v1::StoredLane& lane);
+  bool is_memory() const { return columns_.is_memory; }
+  absl::Status AddBlock(uint64_t epoch, std::string_view data);
+  absl::Status AddRow(const v1::SealedRow& row, timeline::RowSource& source);
+  absl::StatusOr<LaneColumns> Finish();
 
  private:
-  const uint32_t lane_id_;
-  const size_t columns_;
-  std::unique_ptr<timeline::LaneTiles> spans_;    // of a lane of spans
+  const v1::GetTilesRequest& request_;
+  const TileAnswer& answer_;
+  LaneColumns columns_;
+  std::unique_ptr<timeline::LaneTiles> spans_;    // kept from lane to lane
   std::unique_ptr<timeline::LaneLevels> levels_;  // of a memory lane
 };
 

@@ -15,6 +15,9 @@ std::unique_ptr<Command> AddLs(CLI::App& command);
 std::unique_ptr<Command> AddStats(CLI::App& command);
 std::unique_ptr<Command> AddSearch(CLI::App& command);
 std::unique_ptr<Command> AddExport(CLI::App& command);
+std::unique_ptr<Command> AddDensity(CLI::App& command);
+std::unique_ptr<Command> AddFollow(CLI::App& command);
+std::unique_ptr<Command> AddCheckpoint(CLI::App& command);
 std::unique_ptr<Command> AddRm(CLI::App& command);
 
 }  // namespace nanolane::cli
