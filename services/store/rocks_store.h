@@ -75,7 +75,7 @@ class RocksStore final : public Store {
   absl::Status SweepRuns(const std::string& session_key, uint32_t next_run);
 
   absl::Status CheckRoom() const;
-  absl::Status CheckStillThere(const std::string& session_id, uint32_t run,
+  absl::Status CheckStillThere(const std::string& session_id, int64_t created_unix_ns, uint32_t run,
                                const std::vector<BlockKey>& taken);
   absl::StatusOr<bool> DeleteRawBlocks(const std::string& session_key, const v1::LogEntry& entry,
                                        rocksdb::WriteBatch& batch);
