@@ -121,7 +121,10 @@ void Round::WriteUntilKilled() {
   constexpr int kSteps = 45;
   constexpr int64_t kMost[kKillAtCount] = {250, 120, 8, 3, 12, 60};
   const auto at = static_cast<KillAt>(Pick(random_, 0, kKillAtCount - 1));
-  killer_.Arm(server_->pid(), at, static_cast<int>(Pick(random_, 1, kMost[static_cast<int>(at)])),
+  const int64_t count = Pick(random_, 1, kMost[static_cast<size_t>(at)]);
+  const int64_t further = OneIn(random_, 3) ? 0 : Pick(random_, 1, 12);
+  killer_.Arm(server_->pid(),
+              {.at = at, .count = static_cast<int>(count), .further = static_cast<int>(further)},
               server_->data());
   std::atomic<int> seals = 0;
   std::vector<std::thread> followers;
@@ -169,8 +172,9 @@ bool Round::Restart() {
   // Starts may be killed too.
   for (int64_t i = OneIn(random_, 2) ? Pick(random_, 1, 2) : 0; i > 0; --i) {
     const auto count = static_cast<int>(Pick(random_, 1, 80));
-    const absl::Status status = server_->Restart(
-        SIGKILL, [&](pid_t pid) { killer_.Arm(pid, KillAt::kFile, count, server_->data()); });
+    const absl::Status status = server_->Restart(SIGKILL, [&](pid_t pid) {
+      killer_.Arm(pid, {.at = KillAt::kFile, .count = count}, server_->data());
+    });
     killer_.Fire();  // it has come up before
     killer_.Disarm();
     tally_.kills_of_starts += status.ok() ? 0 : 1;

@@ -24,6 +24,13 @@ uint64_t Covered(std::vector<std::pair<int64_t, int64_t>> spans) {
   return covered;
 }
 
+// Into KillLanes(), its size for another one.
+int IndexOf(const query::v1::LaneInfo& lane) {
+  const auto known =
+      std::find(KillLanes().begin(), KillLanes().end(), trace::FromProto(lane.lane()));
+  return static_cast<int>(known - KillLanes().begin());
+}
+
 }  // namespace
 
 void SessionCheck::Say(const SessionModel& model, const std::string& what) {
@@ -49,7 +56,8 @@ bool SessionCheck::Run(SessionModel& model) {
   found_.insert(model.id());
   model.confirmed = true;
   CheckEvents(model, expected_, seen_.events, "timeline");
-  CheckCounts(model);
+  CheckSummary(model);
+  CheckLanes(model);
   CheckDensity(model);
   if (!seen_.events.empty()) CheckTiles(model);
   return true;
@@ -109,14 +117,11 @@ void SessionCheck::CheckEvents(const SessionModel& model, const EventsById& expe
   }
 }
 
-void SessionCheck::CheckCounts(const SessionModel& model) {
+void SessionCheck::CheckSummary(const SessionModel& model) {
   const trace::v1::SessionSummary& summary = seen_.summary;
   if (summary.session().pid() != model.generation()) Say(model, "is of another generation");
-  if (model.AllAcknowledged() && summary.session().ended() != model.ended()) {
-    Say(model, base::StrCat("ended is ", summary.session().ended(), ", not ", model.ended()));
-  }
+  if (model.closed && !summary.session().ended()) Say(model, "has not ended");
   std::map<trace::EventKind, uint64_t> kinds;
-  std::map<int, uint64_t> lanes;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
   for (const auto& [id, event] : expected_) {
@@ -124,7 +129,6 @@ void SessionCheck::CheckCounts(const SessionModel& model) {
     start_ns = kinds.empty() ? event.start_ns : std::min(start_ns, event.start_ns);
     end_ns = kinds.empty() ? end : std::max(end_ns, end);
     ++kinds[event.kind];
-    ++lanes[event.lane];
   }
   if (summary.events() != expected_.size() || summary.start_ns() != start_ns ||
       summary.end_ns() != end_ns) {
@@ -141,14 +145,17 @@ void SessionCheck::CheckCounts(const SessionModel& model) {
   for (const auto& [kind, count] : kinds) {
     if (count > 0) Say(model, base::StrCat("the summary leaves out kind ", static_cast<int>(kind)));
   }
+}
+
+void SessionCheck::CheckLanes(const SessionModel& model) {
+  std::map<int, uint64_t> counts;
+  for (const auto& [id, event] : expected_) ++counts[event.lane];
   for (const auto& [id, lane] : seen_.lanes) {
-    const auto known =
-        std::find(KillLanes().begin(), KillLanes().end(), trace::FromProto(lane.lane()));
-    const uint64_t count = std::exchange(lanes[static_cast<int>(known - KillLanes().begin())], 0);
+    const uint64_t count = std::exchange(counts[IndexOf(lane)], 0);
     if (lane.events() == count) continue;
     Say(model, base::StrCat("lane ", id, " says ", lane.events(), " events, not ", count));
   }
-  for (const auto& [lane, count] : lanes) {
+  for (const auto& [lane, count] : counts) {
     if (count > 0) Say(model, base::StrCat("lane ", lane, " is not there, or twice"));
   }
 }
@@ -213,14 +220,13 @@ void SessionCheck::CheckTiles(const SessionModel& model) {
     spans[event.lane].emplace_back(event.start_ns, event.start_ns + event.duration_ns);
   }
   for (const auto& tiles : response.lanes()) {
-    const trace::Lane lane = trace::FromProto(seen_.lanes[tiles.lane().lane_id()].lane());
-    const auto known = std::find(KillLanes().begin(), KillLanes().end(), lane);
-    const auto expected = std::exchange(spans[static_cast<int>(known - KillLanes().begin())], {});
+    const query::v1::LaneInfo& lane = seen_.lanes[tiles.lane().lane_id()];
+    const auto expected = std::exchange(spans[IndexOf(lane)], {});
     const uint64_t starts = tiles.has_spans() ? tiles.spans().starts(0) : tiles.levels().changes(0);
     const uint64_t covered = tiles.has_spans() ? tiles.spans().covered_ns(0) : 0;
     if (starts == expected.size() && covered == Covered(expected)) continue;
-    Say(model, base::StrCat("tiles of ", trace::LaneLabel(lane), " say ", starts, " events and ",
-                            covered, " ns, not ", expected.size(), " and ", Covered(expected)));
+    Say(model, base::StrCat("tiles of ", lane.label(), " say ", starts, " events and ", covered,
+                            " ns, not ", expected.size(), " and ", Covered(expected)));
   }
   for (const auto& [lane, left] : spans) {
     if (!left.empty()) Say(model, base::StrCat("tiles leave out lane ", lane));
@@ -264,12 +270,11 @@ void SessionCheck::AwaitSealed(const SessionModel& model) {
         return state.seen.summary.unsealed_events() > 0;
       });
   if (!status.ok()) Say(model, base::StrCat("is not sealed: ", status.ToString()));
-  seen_ = {};
-  if (!ReadTimeline(query_, model.id(), seen_).ok() ||
-      seen_.block_bytes != seen_.summary.stored_bytes()) {
-    Say(model, base::StrCat("has ", seen_.block_bytes, " bytes of blocks, its summary says ",
-                            seen_.summary.stored_bytes()));
-  }
+  SeenSession sealed;
+  const absl::Status read = ReadTimeline(query_, model.id(), sealed);
+  if (read.ok() && sealed.block_bytes == sealed.summary.stored_bytes()) return;
+  Say(model, base::StrCat("has ", sealed.block_bytes, " bytes of blocks, its summary says ",
+                          sealed.summary.stored_bytes(), ": ", read.ToString()));
 }
 
 void SessionCheck::CheckList() {

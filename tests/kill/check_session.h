@@ -37,7 +37,8 @@ class SessionCheck {
   void CheckAppends(SessionModel& model);
   void CheckEvents(const SessionModel& model, const EventsById& expected, const EventsById& got,
                    const char* where);
-  void CheckCounts(const SessionModel& model);
+  void CheckSummary(const SessionModel& model);
+  void CheckLanes(const SessionModel& model);
   void CheckDensity(const SessionModel& model);
   void CheckTiles(const SessionModel& model);
 

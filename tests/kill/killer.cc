@@ -9,6 +9,12 @@
 #include <csignal>
 
 namespace nanolane::testing {
+namespace {
+
+// A file comes, goes, gets its name, or is complete.
+constexpr uint32_t kSteps = IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_CLOSE_WRITE;
+
+}  // namespace
 
 const char* ToString(KillAt at) {
   constexpr std::array<const char*, kKillAtCount> kNames = {
@@ -16,16 +22,16 @@ const char* ToString(KillAt at) {
   return kNames[static_cast<size_t>(at)];
 }
 
-void Killer::Arm(pid_t pid, KillAt at, int count, const std::string& folder) {
+void Killer::Arm(pid_t pid, const Moment& moment, const std::string& folder) {
   Disarm();
   pid_ = pid;
-  at_ = at;
-  left_ = count;
+  at_ = moment.at;
+  left_ = moment.count;
+  further_left_ = moment.further;
   fired_ = false;
   armed_ = true;
-  if (at != KillAt::kFile) return;
   const int notify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  ::inotify_add_watch(notify, folder.c_str(), IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_CLOSE_WRITE);
+  ::inotify_add_watch(notify, folder.c_str(), kSteps | IN_MODIFY);
   stop_ = ::eventfd(0, EFD_CLOEXEC);
   watcher_ = std::thread([this, notify] { Watch(notify); });
 }
@@ -40,7 +46,8 @@ void Killer::Watch(int notify) {
     const ssize_t bytes = ::read(notify, buffer.data(), buffer.size());
     for (ssize_t at = 0; at < bytes;) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
-      Saw(KillAt::kFile);
+      SawChange();
+      if ((event->mask & kSteps) != 0) Saw(KillAt::kFile);
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
     }
   }
@@ -48,7 +55,11 @@ void Killer::Watch(int notify) {
 }
 
 void Killer::Saw(KillAt what) {
-  if (what == at_ && --left_ == 0) Fire();
+  if (what == at_ && --left_ == 0 && further_left_ == 0) Fire();
+}
+
+void Killer::SawChange() {
+  if (left_ <= 0 && further_left_ > 0 && --further_left_ == 0) Fire();
 }
 
 void Killer::Fire() {

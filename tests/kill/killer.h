@@ -1,7 +1,8 @@
 // Ends the server with SIGKILL at a moment that is counted, not timed: after so many appends were
 // sent or acknowledged, when a deletion is on its way, when a seal was seen, or after so many files
 // appeared, moved or went in its data folder, which is where flushes, seals and starts have their
-// steps. Thread-safe; Arm and Disarm by turns from one thread.
+// steps; then, if asked for, after so many further changes of files there, which is how writes
+// show. Thread-safe; Arm and Disarm by turns from one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -22,8 +23,14 @@ class Killer {
   ~Killer() { Disarm(); }
   Killer(const Killer&) = delete;
 
-  // Kills `pid` at the `count`th of these events. `folder` is watched for kFile; it is there.
-  void Arm(pid_t pid, KillAt at, int count, const std::string& folder);
+  struct Moment {
+    KillAt at = KillAt::kSend;
+    int count = 1;    // kills at the so-manieth of these events
+    int further = 0;  // and so many changes of files after it
+  };
+
+  // `folder` is watched; it is there.
+  void Arm(pid_t pid, const Moment& moment, const std::string& folder);
   // Something happened. The killing event itself returns after the kill.
   void Saw(KillAt what);
   void Fire();
@@ -33,10 +40,12 @@ class Killer {
 
  private:
   void Watch(int notify);
+  void SawChange();
 
   std::atomic<bool> armed_ = false;
   std::atomic<bool> fired_ = false;
   std::atomic<int> left_ = 0;
+  std::atomic<int> further_left_ = 0;
   pid_t pid_ = -1;
   KillAt at_ = KillAt::kSend;
   int stop_ = -1;  // an eventfd that ends the watching thread

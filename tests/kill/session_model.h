@@ -80,13 +80,12 @@ class SessionModel {
   const std::vector<SentEpoch>& epochs() const { return epochs_; }
   bool AllAcknowledged() const;
 
-  bool ended() const { return ended_; }  // what its writer has said last
-
   // Progress of its life; a session that was never touched is not there.
   bool touched = false;    // something was sent
   bool confirmed = false;  // something was answered: it is there
   bool deleting = false;   // a deletion was sent and not answered
   bool gone = false;       // and turned out to have happened
+  bool closed = false;     // its end was acknowledged, and nothing comes after it
   // Old appends may still be on their way to the store: a stream was cancelled.
   bool stragglers = false;
 

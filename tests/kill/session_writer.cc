@@ -142,6 +142,7 @@ void KillWriter::Step(KillStubs& stubs, Killer& killer) {
   } else if (what <= 95) {
     if (!SendNew(stubs, killer, 1, /*end=*/true) || !CloseStream(killer)) return;
     if (!session_->AllAcknowledged()) return;
+    session_->closed = true;
     kept_.push_back(std::move(session_));
     NewSession(NewId());
   } else if (session_->confirmed && !session_->stragglers && CloseStream(killer)) {
@@ -256,7 +257,8 @@ void KillWriter::Delete(KillStubs& stubs, Killer& killer) {
 void KillWriter::Finish(KillStubs& stubs, Killer& killer) {
   broken_ = false;
   if (session_->deleting) Delete(stubs, killer);
-  if (!broken_ && SendNew(stubs, killer, 1, /*end=*/true)) CloseStream(killer);
+  if (broken_ || !SendNew(stubs, killer, 1, /*end=*/true)) return;
+  session_->closed = CloseStream(killer);
 }
 
 }  // namespace nanolane::testing
