@@ -224,13 +224,33 @@ void SessionCheck::CheckTiles(const SessionModel& model) {
     const auto expected = std::exchange(spans[IndexOf(lane)], {});
     const uint64_t starts = tiles.has_spans() ? tiles.spans().starts(0) : tiles.levels().changes(0);
     const uint64_t covered = tiles.has_spans() ? tiles.spans().covered_ns(0) : 0;
-    if (starts == expected.size() && covered == Covered(expected)) continue;
-    Say(model, base::StrCat("tiles of ", lane.label(), " say ", starts, " events and ", covered,
-                            " ns, not ", expected.size(), " and ", Covered(expected)));
+    if (starts != expected.size() || covered != Covered(expected)) {
+      Say(model, base::StrCat("tiles of ", lane.label(), " say ", starts, " events and ", covered,
+                              " ns, not ", expected.size(), " and ", Covered(expected)));
+    }
+    if (tiles.has_spans() && starts > 0) CheckLongest(model, response, tiles.spans(), lane);
   }
   for (const auto& [lane, left] : spans) {
     if (!left.empty()) Say(model, base::StrCat("tiles leave out lane ", lane));
   }
+}
+
+void SessionCheck::CheckLongest(const SessionModel& model, const query::v1::GetTilesResponse& tiles,
+                                const trace::v1::TileColumns& columns,
+                                const query::v1::LaneInfo& lane) {
+  const auto name = static_cast<int>(columns.longest_name(0)) - 1;
+  uint64_t longest_ns = 0;
+  bool found = false;
+  for (const auto& [id, event] : expected_) {
+    if (event.lane != IndexOf(lane)) continue;
+    longest_ns = std::max(longest_ns, static_cast<uint64_t>(event.duration_ns));
+    found = found || (event.start_ns == columns.longest_start_ns(0) &&
+                      static_cast<uint64_t>(event.duration_ns) == columns.longest_ns(0) &&
+                      name >= 0 && name < tiles.names_size() && event.name == tiles.names(name));
+  }
+  if (found && columns.longest_ns(0) == longest_ns) return;
+  Say(model, base::StrCat("tiles of ", lane.label(), " name a longest event that is not: ",
+                          columns.longest_start_ns(0), " for ", columns.longest_ns(0), " ns"));
 }
 
 void SessionCheck::CheckFollower(const SessionModel& model, FollowState& state) {

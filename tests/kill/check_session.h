@@ -41,6 +41,9 @@ class SessionCheck {
   void CheckLanes(const SessionModel& model);
   void CheckDensity(const SessionModel& model);
   void CheckTiles(const SessionModel& model);
+  // The one event that the column of a lane names is there.
+  void CheckLongest(const SessionModel& model, const query::v1::GetTilesResponse& tiles,
+                    const trace::v1::TileColumns& columns, const query::v1::LaneInfo& lane);
 
   query::v1::QueryService::Stub& query_;
   Problems& problems_;
