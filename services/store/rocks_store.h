@@ -80,8 +80,7 @@ class RocksStore final : public Store {
   absl::StatusOr<bool> DeleteRawBlocks(const std::string& session_key, const v1::LogEntry& entry,
                                        rocksdb::WriteBatch& batch);
   absl::StatusOr<std::shared_ptr<const EpochLabels>> LabelsOfEpoch(
-      const std::string& session_id, uint64_t epoch, std::string_view record,
-      const rocksdb::ReadOptions& options);
+      const EpochOfSession& epoch, std::string_view record, const rocksdb::ReadOptions& options);
 
   // The session's ledger, from the cache or from disk; null when it is not stored.
   absl::StatusOr<SessionLedger*> FindLedger(const std::string& session_id);
