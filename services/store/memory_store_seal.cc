@@ -138,6 +138,7 @@ absl::StatusOr<std::vector<std::string>> MemoryStore::SessionsToTend() {
 class MemoryStore::Seal final : public PreparedSeal {
  public:
   std::string session_id;
+  int64_t created_unix_ns = 0;
   std::vector<BlockKey> taken;
   std::vector<KeptBlock> made;
   SealedRun run;
@@ -165,6 +166,7 @@ absl::StatusOr<std::unique_ptr<PreparedSeal>> MemoryStore::PrepareSeal(
   const bool ended = kept->ledger.summary().session().ended();
   auto seal = std::make_unique<Seal>();
   seal->session_id = session_id;
+  seal->created_unix_ns = kept->ledger.summary().created_unix_ns();
   for (const RawLane& lane : PickForRun(std::move(lanes), ended, seal_)) {
     std::vector<RawBytes> bytes;
     for (const RawBlock& raw : lane.blocks) {
@@ -209,6 +211,9 @@ absl::Status MemoryStore::PublishSeal(PreparedSeal& prepared) {
   auto& seal = static_cast<Seal&>(prepared);
   base::MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(Kept * kept, Find(seal.session_id));
+  if (kept->ledger.summary().created_unix_ns() != seal.created_unix_ns) {
+    return absl::FailedPreconditionError("the session has changed while it was sealed");
+  }
   for (const BlockKey& key : seal.taken) {
     for (KeptBlock& block : kept->blocks) {
       if (BlockKeyBytes("", block.key) == BlockKeyBytes("", key)) block.current = false;

@@ -33,12 +33,9 @@ EpochLabels LabelsOf(const nanolane::trace::v1::DictionaryDelta& dictionary) {
   return labels;
 }
 
-absl::StatusOr<std::shared_ptr<const EpochLabels>> OpLabels::Of(const std::string& session_id,
-                                                                uint64_t epoch, uint32_t ops,
-                                                                const Load& load) {
-  const auto is_it = [&](const Kept& kept) {
-    return kept.session_id == session_id && kept.epoch == epoch;
-  };
+absl::StatusOr<std::shared_ptr<const EpochLabels>> OpLabels::Of(const EpochOfSession& epoch,
+                                                                uint32_t ops, const Load& load) {
+  const auto is_it = [&](const Kept& kept) { return kept.epoch == epoch; };
   {
     base::MutexLock lock(mutex_);
     const auto found = std::find_if(kept_.begin(), kept_.end(), is_it);
@@ -51,7 +48,7 @@ absl::StatusOr<std::shared_ptr<const EpochLabels>> OpLabels::Of(const std::strin
   auto labels = std::make_shared<const EpochLabels>(std::move(loaded));
   base::MutexLock lock(mutex_);
   kept_.remove_if(is_it);
-  kept_.push_front({.session_id = session_id, .epoch = epoch, .labels = labels});
+  kept_.push_front({.epoch = epoch, .labels = labels});
   size_t total = 0;
   for (auto at = kept_.begin(); at != kept_.end();) {
     total += at->labels->Bytes();
@@ -63,7 +60,7 @@ absl::StatusOr<std::shared_ptr<const EpochLabels>> OpLabels::Of(const std::strin
 
 void OpLabels::Forget(const std::string& session_id) {
   base::MutexLock lock(mutex_);
-  kept_.remove_if([&](const Kept& kept) { return kept.session_id == session_id; });
+  kept_.remove_if([&](const Kept& kept) { return kept.epoch.session_id == session_id; });
 }
 
 }  // namespace nanolane::store

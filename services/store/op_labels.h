@@ -33,13 +33,22 @@ struct EpochLabels {
 // From a dictionary's ops 1, 2, … and strings 1, 2, …
 EpochLabels LabelsOf(const nanolane::trace::v1::DictionaryDelta& dictionary);
 
+// An epoch of a session, as it was at one time: a session that is deleted and written anew is
+// another one, with other ops.
+struct EpochOfSession {
+  std::string session_id;
+  int64_t created_unix_ns = 0;
+  uint64_t epoch = 0;
+
+  bool operator==(const EpochOfSession&) const = default;
+};
+
 class OpLabels {
  public:
   using Load = std::function<absl::StatusOr<EpochLabels>()>;
 
   // The labels of ops 1 … `ops` of an epoch, loaded unless they are kept.
-  absl::StatusOr<std::shared_ptr<const EpochLabels>> Of(const std::string& session_id,
-                                                        uint64_t epoch, uint32_t ops,
+  absl::StatusOr<std::shared_ptr<const EpochLabels>> Of(const EpochOfSession& epoch, uint32_t ops,
                                                         const Load& load);
   void Forget(const std::string& session_id);
 
@@ -47,8 +56,7 @@ class OpLabels {
   static constexpr size_t kMostBytes = 24 << 20;
 
   struct Kept {
-    std::string session_id;
-    uint64_t epoch = 0;
+    EpochOfSession epoch;
     // Shared with answers that are being made of it while it is replaced.
     std::shared_ptr<const EpochLabels> labels;
   };

@@ -34,7 +34,8 @@ constexpr int kTrimmedAtOnce = 4'096;
 class RocksSeal final : public PreparedSeal {
  public:
   std::string session_id;
-  uint32_t number = 0;  // of the run
+  int64_t created_unix_ns = 0;  // of the session, which may be deleted and written anew meanwhile
+  uint32_t number = 0;          // of the run
   SealedRun run;
   std::vector<BlockKey> taken;
   std::vector<IndexedBlock> made;
@@ -93,15 +94,16 @@ class LaneCover final : public timeline::SealedCover {
 // Gathers what a run writes. Keys come in any order and are written sorted.
 class RunBuilder {
  public:
-  RunBuilder(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_id, uint32_t run,
-             size_t block_events)
+  RunBuilder(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_id,
+             const v1::SessionRecord& record, size_t block_events)
       : db_(db),
         options_(options),
         block_events_(block_events),
         session_key_(SessionKey(session_id)),
         seal_(std::make_unique<RocksSeal>()) {
     seal_->session_id = std::move(session_id);
-    seal_->number = run;
+    seal_->created_unix_ns = record.summary().created_unix_ns();
+    seal_->number = record.next_run();
   }
 
   absl::Status AddLane(const RawLane& lane, const v1::StoredLane& stored,
@@ -303,7 +305,7 @@ absl::StatusOr<std::unique_ptr<PreparedSeal>> RocksStore::PrepareSeal(
                    ASSIGN_OR_RETURN(epochs[EpochOf(key)], ParseEpochRecord(value));
                    return true;
                  }));
-  RunBuilder builder(*db_, options, session_id, record.next_run(), options_.seal.block_events);
+  RunBuilder builder(*db_, options, session_id, record, options_.seal.block_events);
   for (const RawLane& lane : picked) {
     RETURN_IF_ERROR(
         builder.AddLane(lane, lanes[lane.lane_id - 1], WriterLanes(epochs, lane.lane_id)));
@@ -315,7 +317,8 @@ absl::StatusOr<std::unique_ptr<PreparedSeal>> RocksStore::PrepareSeal(
 absl::Status RocksStore::PublishSeal(PreparedSeal& prepared) {
   const auto& seal = static_cast<const RocksSeal&>(prepared);
   const std::string session_key = SessionKey(seal.session_id);
-  absl::Status status = CheckStillThere(seal.session_id, seal.number, seal.taken);
+  absl::Status status =
+      CheckStillThere(seal.session_id, seal.created_unix_ns, seal.number, seal.taken);
   if (!status.ok()) {
     rocksdb::WriteBatch batch;
     const std::string run = RunPrefix(session_key, seal.number);
@@ -353,15 +356,18 @@ absl::Status RocksStore::PublishSeal(PreparedSeal& prepared) {
   return absl::OkStatus();
 }
 
-// Whether what a run was made of is as it was: the session may have been deleted, and written anew.
-absl::Status RocksStore::CheckStillThere(const std::string& session_id, uint32_t run,
-                                         const std::vector<BlockKey>& taken) {
+// Whether what a run was made of is as it was: the session may have been deleted, and written anew,
+// with the very same blocks too; the deletion took what the run has ingested.
+absl::Status RocksStore::CheckStillThere(const std::string& session_id, int64_t created_unix_ns,
+                                         uint32_t run, const std::vector<BlockKey>& taken) {
   ASSIGN_OR_RETURN(const v1::SessionRecord record, ReadRecord(*db_, {}, session_id));
   const auto changed = [&] {
     return absl::FailedPreconditionError(
         base::StrCat("session ", session_id, " has changed while it was sealed"));
   };
-  if (record.next_run() != run) return changed();
+  if (record.summary().created_unix_ns() != created_unix_ns || record.next_run() != run) {
+    return changed();
+  }
   const std::string session_key = SessionKey(session_id);
   for (const BlockKey& key : taken) {
     rocksdb::PinnableSlice entry;

@@ -79,13 +79,12 @@ class RocksStore final : public Store {
   absl::Status SweepRuns(const std::string& session_key, uint32_t next_run);
 
   absl::Status CheckRoom() const;
-  absl::Status CheckStillThere(const std::string& session_id, uint32_t run,
+  absl::Status CheckStillThere(const std::string& session_id, int64_t created_unix_ns, uint32_t run,
                                const std::vector<BlockKey>& taken);
   absl::StatusOr<bool> DeleteRawBlocks(const std::string& session_key, const v1::LogEntry& entry,
                                        rocksdb::WriteBatch& batch);
   absl::StatusOr<std::shared_ptr<const EpochLabels>> LabelsOfEpoch(
-      const std::string& session_id, uint64_t epoch, std::string_view record,
-      const rocksdb::ReadOptions& options);
+      const EpochOfSession& epoch, std::string_view record, const rocksdb::ReadOptions& options);
 
   // The session's ledger, from the cache or from disk; null when it is not stored.
   absl::StatusOr<SessionLedger*> FindLedger(const std::string& session_id);

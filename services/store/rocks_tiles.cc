@@ -109,7 +109,7 @@ absl::StatusOr<v1::GetTilesResponse> RocksStore::GetTiles(const v1::GetTilesRequ
   RETURN_IF_ERROR(CheckTilesRequest(request));
   const Snapshot snapshot(db_->db());
   const rocksdb::ReadOptions& options = snapshot.options();
-  RETURN_IF_ERROR(ReadRecord(*db_, options, request.session_id()).status());
+  ASSIGN_OR_RETURN(const v1::SessionRecord record, ReadRecord(*db_, options, request.session_id()));
   const std::string session_key = SessionKey(request.session_id());
   ASSIGN_OR_RETURN(const std::vector<v1::StoredLane> lanes, ReadLanes(*db_, options, session_key));
   RETURN_IF_ERROR(CheckTilesSize(request, lanes.size()));
@@ -118,9 +118,11 @@ absl::StatusOr<v1::GetTilesResponse> RocksStore::GetTiles(const v1::GetTilesRequ
   RETURN_IF_ERROR(db_->Visit(
       options, Family::kEpochs, session_key,
       [&](std::string_view key, std::string_view value) -> absl::StatusOr<bool> {
-        ASSIGN_OR_RETURN(const auto labels,
-                         LabelsOfEpoch(request.session_id(), EpochOf(key), value, options));
-        answer.AddEpoch(EpochOf(key), *labels);
+        const EpochOfSession epoch = {.session_id = request.session_id(),
+                                      .created_unix_ns = record.summary().created_unix_ns(),
+                                      .epoch = EpochOf(key)};
+        ASSIGN_OR_RETURN(const auto labels, LabelsOfEpoch(epoch, value, options));
+        answer.AddEpoch(epoch.epoch, *labels);
         return true;
       }));
   const std::vector<uint32_t> ids = LanesToAnswer(request, lanes.size());
@@ -139,21 +141,20 @@ absl::StatusOr<v1::GetTilesResponse> RocksStore::GetTiles(const v1::GetTilesRequ
 }
 
 absl::StatusOr<std::shared_ptr<const EpochLabels>> RocksStore::LabelsOfEpoch(
-    const std::string& session_id, uint64_t epoch, std::string_view record,
-    const rocksdb::ReadOptions& options) {
+    const EpochOfSession& epoch, std::string_view record, const rocksdb::ReadOptions& options) {
   ASSIGN_OR_RETURN(const EpochState state, ParseEpochRecord(record));
   const auto load = [&]() -> absl::StatusOr<EpochLabels> {
     DictionaryDelta whole;
     const DictionaryRange range = {
-        .epoch = epoch, .have = {}, .need = {.strings = UINT32_MAX, .ops = UINT32_MAX}};
-    RETURN_IF_ERROR(ReadDictionaryRange(*db_, options, SessionKey(session_id), range,
+        .epoch = epoch.epoch, .have = {}, .need = {.strings = UINT32_MAX, .ops = UINT32_MAX}};
+    RETURN_IF_ERROR(ReadDictionaryRange(*db_, options, SessionKey(epoch.session_id), range,
                                         [&](DictionaryDelta piece) {
                                           whole.MergeFrom(piece);
                                           return true;
                                         }));
     return LabelsOf(whole);
   };
-  return op_labels_.Of(session_id, epoch, state.dictionary.ops, load);
+  return op_labels_.Of(epoch, state.dictionary.ops, load);
 }
 
 }  // namespace nanolane::store

@@ -56,6 +56,11 @@ SessionLedger::SessionLedger(const trace::v1::Session& session, int64_t created_
   *summary.mutable_session() = session;
   if (session.project().empty()) summary.mutable_session()->set_project("default");
   summary.set_created_unix_ns(created_unix_ns);
+  // Numbers of commits begin where no session of the same id, deleted before, had any: a cursor of
+  // such a one is out of range here.
+  const auto first_commit = static_cast<uint64_t>(std::max<int64_t>(created_unix_ns, 0));
+  state_.record.set_commits(first_commit);
+  state_.record.set_log_trimmed(first_commit);
   const auto& clock = session.clock();
   state_.record.set_density_offset_ns(clock.unix_offset_known() ? clock.unix_offset_ns() : 0);
   state_.record.set_density_level(static_cast<uint32_t>(state_.density.finest_level()));

@@ -17,6 +17,7 @@ struct StoreFlags {
   std::string max_size;
   std::string retention;
   std::vector<std::string> project_retention;
+  SealOptions seal;
 
   // All but the folder, which has other names in other programs.
   void AddTo(CLI::App& app) {
@@ -26,12 +27,27 @@ struct StoreFlags {
                    "Delete sessions beyond an age or size, as in age=7d,bytes=100GB");
     app.add_option("--project-retention", project_retention,
                    "The same for one project, as in PROJECT:age=1d; may be repeated");
+    AddSealing(app);
+  }
+
+  // Hidden from help: switches for tests that crash the store, which want sealing and trimming to
+  // happen all the time. Nobody else needs them; they may change with any version.
+  void AddSealing(CLI::App& app) {
+    const auto add = [&app](const char* name, auto& value) {
+      app.add_option(name, value)->group("");
+    };
+    add("--test-seal-run-events", seal.run_events);
+    add("--test-seal-live-lane-events", seal.live_lane_events);
+    add("--test-seal-block-events", seal.block_events);
+    add("--test-seal-reorder-ns", seal.reorder_ns);
+    add("--test-seal-keep-log-ns", seal.keep_log_ns);
   }
 
   // INVALID_ARGUMENT for what cannot be read.
   absl::StatusOr<StoreEngineOptions> Options() const {
     StoreEngineOptions options;
     options.store.path = data;
+    options.store.seal = seal;
     if (!max_size.empty()) {
       ASSIGN_OR_RETURN(options.store.max_bytes, ParseBytes(max_size));
     }

@@ -251,5 +251,31 @@ CONTRACT("following a session that is not there, or is deleted meanwhile, is not
   CHECK(reader->Next(message).status().code() == absl::StatusCode::kNotFound);
 }
 
+CONTRACT(
+    "a follower of a session that was deleted and written anew gets it anew, from any cursor") {
+  base::FakeClock clock(1'000);
+  const auto subject = TestType::Make(clock);
+  Writer old;
+  for (int i = 0; i < 3; ++i) SendOne(old, subject->store(), i, "old");
+  const auto connected = FollowFrom(subject->store(), 0);
+  Copy copy;
+  CatchUp(*connected, copy);
+  const uint64_t cursor = copy.cursor;
+  REQUIRE(subject->store().Delete(kSession).ok());
+  clock.Advance(1'000'000'000);
+  // Fewer commits than the old one had, as many, and more.
+  Writer anew;
+  for (int i = 0; i < 5; ++i) {
+    SendOne(anew, subject->store(), 100 + i, "new");
+    Copy resumed;
+    CatchUp(*FollowFrom(subject->store(), cursor), resumed);
+    CHECK(resumed.restarts == 1);
+    CheckSame(subject->store(), resumed);
+  }
+  CatchUp(*connected, copy);
+  CHECK(copy.restarts == 2);
+  CheckSame(subject->store(), copy);
+}
+
 }  // namespace
 }  // namespace nanolane::store

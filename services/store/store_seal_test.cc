@@ -202,6 +202,29 @@ CONTRACT("a seal of a session that was deleted meanwhile, and written anew, chan
   CHECK(EventsOf(subject->store()) == before);
 }
 
+CONTRACT("a seal of a session that was deleted and got the same events anew changes nothing") {
+  base::FakeClock clock(1'000);
+  const auto subject = TestType::Make(clock);
+  const auto write = [&] {
+    RandomWriter writer(subject->store(), 1, 11);
+    writer.Send(10);
+    writer.End();
+  };
+  write();
+  auto seal = subject->store().PrepareSeal(kSession);
+  REQUIRE(seal.ok());
+  REQUIRE(*seal != nullptr);
+  REQUIRE(subject->store().Delete(kSession).ok());
+  clock.Advance(1'000'000'000);
+  write();
+  const std::vector<Row> before = EventsOf(subject->store());
+  CHECK(before.size() == 200);
+  CHECK(subject->store().PublishSeal(**seal).code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(EventsOf(subject->store()) == before);
+  subject->SealAll();
+  CHECK(EventsOf(subject->store()) == before);
+}
+
 CONTRACT("a seal that is never published leaves the session as it was") {
   base::FakeClock clock;
   const auto subject = TestType::Make(clock);

@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "services/store/op_labels.h"
 #include "services/store/store_contract.h"
 
 namespace nanolane::store {
@@ -198,6 +199,23 @@ CONTRACT("bad requests for tiles are refused, lanes that are not there left out"
   request.set_columns(1);
   request.set_session_id(kOther);
   CHECK(subject->store().GetTiles(request, never).status().code() == absl::StatusCode::kNotFound);
+}
+
+TEST_CASE(
+    "labels of a session that was deleted are not those of one of the same id written later") {
+  // A question that began before the deletion may bring them back after it.
+  OpLabels labels;
+  const auto named = [](const std::string& name) {
+    return [name]() -> absl::StatusOr<EpochLabels> {
+      return EpochLabels{.ops = {{}, {.name = 0}}, .names = {name}};
+    };
+  };
+  labels.Forget(kSession);
+  const EpochOfSession old = {.session_id = kSession, .created_unix_ns = 1, .epoch = 1};
+  CHECK((*labels.Of(old, 1, named("old")))->names.front() == "old");
+  const EpochOfSession anew = {.session_id = kSession, .created_unix_ns = 2, .epoch = 1};
+  CHECK((*labels.Of(anew, 1, named("new")))->names.front() == "new");
+  CHECK((*labels.Of(anew, 1, named("loaded again")))->names.front() == "new");
 }
 
 }  // namespace

@@ -18,17 +18,19 @@ extern char** environ;
 
 namespace nanolane::testing {
 
-absl::StatusOr<ServerProcess> ServerProcess::Start(const std::string& binary) {
+absl::StatusOr<ServerProcess> ServerProcess::Start(const std::string& binary,
+                                                   std::vector<std::string> further) {
   std::string folder = (std::filesystem::temp_directory_path() / "nanolane-server-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return absl::InternalError("no temporary folder");
-  ServerProcess server(binary, folder);
-  RETURN_IF_ERROR(server.Launch());
+  ServerProcess server(binary, folder, std::move(further));
+  RETURN_IF_ERROR(server.Launch(/*spawned=*/nullptr));
   return server;
 }
 
 ServerProcess::ServerProcess(ServerProcess&& other) noexcept
     : binary_(std::move(other.binary_)),
       folder_(std::exchange(other.folder_, "")),
+      further_(std::move(other.further_)),
       address_(std::move(other.address_)),
       pid_(std::exchange(other.pid_, -1)) {}
 
@@ -37,30 +39,27 @@ ServerProcess::~ServerProcess() {
   if (!folder_.empty()) std::filesystem::remove_all(folder_);
 }
 
-absl::Status ServerProcess::Launch() {
+absl::Status ServerProcess::Launch(const std::function<void(pid_t)>& spawned) {
   // The program prints its address once it answers: a pipe tells when, without polling.
   int output[2];
   if (::pipe2(output, O_CLOEXEC) != 0) return absl::InternalError("no pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-  const std::string data = folder_ + "/data";
-  std::string arguments[] = {binary_, "up", "--data", data, "--listen", "127.0.0.1:0"};
-  char* argv[] = {arguments[0].data(),
-                  arguments[1].data(),
-                  arguments[2].data(),
-                  arguments[3].data(),
-                  arguments[4].data(),
-                  arguments[5].data(),
-                  nullptr};
-  const int spawned = ::posix_spawn(&pid_, binary_.c_str(), &actions, nullptr, argv, environ);
+  std::vector<std::string> arguments = {binary_, "up", "--data", data(), "--listen", "127.0.0.1:0"};
+  arguments.insert(arguments.end(), further_.begin(), further_.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const int error = ::posix_spawn(&pid_, binary_.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(output[1]);
+  if (error == 0 && spawned != nullptr) spawned(pid_);
   std::string line;
   char byte = 0;
-  while (spawned == 0 && ::read(output[0], &byte, 1) == 1 && byte != '\n') line.push_back(byte);
+  while (error == 0 && ::read(output[0], &byte, 1) == 1 && byte != '\n') line.push_back(byte);
   ::close(output[0]);
-  if (spawned != 0) {
+  if (error != 0) {
     pid_ = -1;
     return absl::NotFoundError(base::StrCat("cannot run ", binary_));
   }
@@ -81,9 +80,9 @@ void ServerProcess::Stop(int signal) {
   pid_ = -1;
 }
 
-absl::Status ServerProcess::Restart(int signal) {
+absl::Status ServerProcess::Restart(int signal, const std::function<void(pid_t)>& spawned) {
   Stop(signal);
-  return Launch();
+  return Launch(spawned);
 }
 
 std::string SiblingBinary(const std::string& name) {
