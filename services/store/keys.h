@@ -42,7 +42,7 @@ struct BlockKey {
 enum class SealedPart : uint8_t {
   kBlock = 1,
   kPage = 2,
-  kGroup = 3,
+  kGroups = 3,  // a bundle of them: group_bundle.h
 };
 
 // Where a part of a run lies.

@@ -1,8 +1,10 @@
 #include "services/store/rocks_row_source.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libs/base/status_macros.h"
+#include "services/store/group_bundle.h"
 #include "services/store/rocks_status.h"
 
 namespace nanolane::store {
@@ -25,27 +27,46 @@ absl::StatusOr<std::vector<StoredRow>> ReadRows(RocksDb& db, const rocksdb::Read
 
 RowPieces::RowPieces(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key)
     : session_key_(std::move(session_key)) {
-  groups_.at = db.Iterate(options, Family::kSealed);
   rocksdb::ReadOptions ahead = options;
-  ahead.readahead_size = 64 << 10;  // of pages nearly all are read, of groups few
+  ahead.readahead_size = 64 << 10;
   pages_.at = db.Iterate(ahead, Family::kSealed);
+  dense_bundles_.at = db.Iterate(ahead, Family::kSealed);
+  sparse_bundles_.at = db.Iterate(options, Family::kSealed);
 }
 
-absl::StatusOr<std::string_view> RowPieces::Read(const RowKey& row, SealedPart part,
-                                                 uint32_t number) {
-  Place& place = part == SealedPart::kPage ? pages_ : groups_;
-  place.key = SealedKeyBytes(
+std::string RowPieces::KeyOf(const RowKey& row, SealedPart part, uint32_t number) const {
+  return SealedKeyBytes(
       session_key_,
       {.run = row.run, .lane_id = row.lane_id, .part = part, .row = row.row, .number = number});
+}
+
+absl::StatusOr<std::string_view> RowPieces::ReadPage(const RowKey& row, uint32_t page) {
+  return ReadAt(pages_, KeyOf(row, SealedPart::kPage, page), /*near=*/true);
+}
+
+absl::StatusOr<std::string_view> RowPieces::ReadGroup(const RowKey& row, uint32_t group,
+                                                      uint32_t groups) {
+  const uint32_t number = group / kBundleGroups;
+  const bool near = number >= last_bundle_ && number - last_bundle_ <= kSteps + 1;
+  // A bundle is mostly asked for several of its groups: then it is where it was read last.
+  if (number != last_bundle_) bundles_ = near ? &dense_bundles_ : &sparse_bundles_;
+  last_bundle_ = number;
+  ASSIGN_OR_RETURN(const std::string_view bundle,
+                   ReadAt(*bundles_, KeyOf(row, SealedPart::kGroups, number), near));
+  const uint32_t count = std::min(kBundleGroups, groups - number * kBundleGroups);
+  return GroupOfBundle(bundle, count, group % kBundleGroups);
+}
+
+absl::StatusOr<std::string_view> RowPieces::ReadAt(Place& place, std::string key, bool near) {
+  place.key = std::move(key);
   const rocksdb::Slice wanted(place.key);
   rocksdb::Iterator& at = *place.at;
-  // The next piece is a step away; any other one is found faster by a search, which reads none of
-  // those between.
-  if (place.number + 1 == number && at.Valid()) at.Next();
+  for (uint32_t step = 0; near && step <= kSteps && at.Valid() && at.key().compare(wanted) < 0;
+       ++step) {
+    at.Next();
+  }
   if (!at.Valid() || at.key() != wanted) at.Seek(wanted);
-  place.number = number;
-  const bool there = at.Valid() && at.key() == wanted;
-  if (there) return at.value().ToStringView();
+  if (at.Valid() && at.key() == wanted) return at.value().ToStringView();
   RETURN_IF_ERROR(FromRocks(at.status(), "reading a sealed row"));
   return absl::DataLossError("a piece of a sealed row is missing");
 }

@@ -24,43 +24,58 @@ struct StoredRow {
 absl::StatusOr<std::vector<StoredRow>> ReadRows(RocksDb& db, const rocksdb::ReadOptions& options,
                                                 const std::string& session_key, uint32_t lane_id);
 
-// Reads pieces of rows one after the other, mostly ascending. Keeps its place, so that a piece near
-// the last one costs a step and not a search; what is read in sequence is read ahead.
-// Thread-compatible.
+// Reads pieces of rows one after the other, mostly ascending. Keeps its places, so that a piece
+// just behind the last one costs a step and not a search, and what is read in sequence is read
+// ahead. Thread-compatible.
 class RowPieces {
  public:
   RowPieces(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key);
 
-  // Valid until the next call for the same part.
-  absl::StatusOr<std::string_view> Read(const RowKey& row, SealedPart part, uint32_t number);
+  // Valid until the next call of the same function. `groups`: of the row in all.
+  absl::StatusOr<std::string_view> ReadPage(const RowKey& row, uint32_t page);
+  absl::StatusOr<std::string_view> ReadGroup(const RowKey& row, uint32_t group, uint32_t groups);
 
  private:
+  // Bundles that are rather passed over by steps than by a search.
+  static constexpr uint32_t kSteps = 1;
+
   struct Place {
     std::unique_ptr<rocksdb::Iterator> at;
-    std::string key;
-    uint32_t number = 0;  // that was read last
+    std::string key;  // that was sought last
   };
 
+  std::string KeyOf(const RowKey& row, SealedPart part, uint32_t number) const;
+  absl::StatusOr<std::string_view> ReadAt(Place& place, std::string key, bool near);
+
   const std::string session_key_;
-  Place pages_;
-  Place groups_;
+  Place pages_;                       // nearly all are read: read ahead
+  Place dense_bundles_;               // those near the one before: read ahead
+  Place sparse_bundles_;              // others
+  Place* bundles_ = &dense_bundles_;  // that was read from last
+  uint32_t last_bundle_ = 0;
 };
 
 // The pieces of one row.
 class RocksRowSource final : public timeline::RowSource {
  public:
-  RocksRowSource(RowPieces& pieces, const RowKey& row) : pieces_(pieces), row_(row) {}
+  // `spans`: of the row in all.
+  RocksRowSource(RowPieces& pieces, const RowKey& row, uint64_t spans)
+      : pieces_(pieces),
+        row_(row),
+        groups_(
+            static_cast<uint32_t>((spans + timeline::kGroupEvents - 1) / timeline::kGroupEvents)) {}
 
   absl::StatusOr<std::string_view> Page(uint32_t page) override {
-    return pieces_.Read(row_, SealedPart::kPage, page);
+    return pieces_.ReadPage(row_, page);
   }
   absl::StatusOr<std::string_view> Group(uint32_t group) override {
-    return pieces_.Read(row_, SealedPart::kGroup, group);
+    return pieces_.ReadGroup(row_, group, groups_);
   }
 
  private:
   RowPieces& pieces_;
   const RowKey row_;
+  const uint32_t groups_;
 };
 
 }  // namespace nanolane::store

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "libs/timeline/tiles/plan_rows.h"
 #include "libs/timeline/tiles/visit_spans.h"
 #include "services/store/epoch_record.h"
+#include "services/store/group_bundle.h"
 #include "services/store/keys.h"
 #include "services/store/rocks_read.h"
 #include "services/store/rocks_row_source.h"
@@ -72,7 +74,7 @@ class LaneCover final : public timeline::SealedCover {
     const timeline::Window window = {.start_ns = from_ns, .end_ns = to_ns};
     for (const StoredRow& row : stored_) {
       if (!row.row.covers() || row.row.start_ns() >= to_ns || row.row.end_ns() <= from_ns) continue;
-      RocksRowSource source(pieces_, row.key);
+      RocksRowSource source(pieces_, row.key, row.row.spans());
       RETURN_IF_ERROR(timeline::VisitSpans(
           row.row.root(), source, window,
           [&](const timeline::TileSpan& span) { visit(span.start_ns, span.end_ns); }));
@@ -203,7 +205,13 @@ class RunBuilder {
       }
     };
     put_all(SealedPart::kPage, bytes.pages);
-    put_all(SealedPart::kGroup, bytes.groups);
+    std::vector<std::string> bundles;
+    const std::span<const std::string> groups(bytes.groups);
+    for (size_t i = 0; i < groups.size(); i += kBundleGroups) {
+      bundles.push_back(
+          BundleGroups(groups.subspan(i, std::min<size_t>(kBundleGroups, groups.size() - i))));
+    }
+    put_all(SealedPart::kGroups, bundles);
   }
 
   void Put(uint32_t lane_id, SealedPart part, uint16_t row, uint32_t number, std::string value) {

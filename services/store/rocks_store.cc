@@ -393,7 +393,7 @@ absl::StatusOr<std::string> RocksStore::CreateCheckpoint(const std::string& name
     return absl::InvalidArgumentError(base::StrCat("bad checkpoint name \"", name,
                                                    "\": write up to 64 letters, digits, - and _"));
   }
-  const std::string folder = db_->path() + "/checkpoints";
+  const std::string folder = options_.path + "/checkpoints";
   const std::string path = folder + "/" + name;
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -75,7 +75,7 @@ class LaneWorker {
  private:
   absl::Status AddRows(const LaneParts& parts) {
     for (const StoredRow& row : parts.rows) {
-      RocksRowSource source(pieces_, row.key);
+      RocksRowSource source(pieces_, row.key, row.row.spans());
       RETURN_IF_ERROR(lanes_.AddRow(row.row, source));
     }
     return absl::OkStatus();
