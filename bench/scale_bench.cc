@@ -416,7 +416,7 @@ void ColdAndWarm(ServerProcess& server, const std::string& what,
     cold.Add(ask(clients, round));
   }
   Clients clients(server.address());
-  for (int round = 0; round < 7; ++round) warm.Add(ask(clients, round));
+  for (int round = 0; round < 15; ++round) warm.Add(ask(clients, round));
   Print(what, cold, warm);
 }
 
@@ -455,6 +455,9 @@ int main(int argc, char** argv) {
         "sealed %.1f s later\n",
         kBigLanes, big / 1e6, big / seconds / 1e6, sealed);
     PrintProcess("after that:", *server, block_bytes);
+    // What is kept for followers goes after a minute, and the disk settles.
+    std::this_thread::sleep_for(std::chrono::seconds(90));
+    PrintProcess("settled:", *server, block_bytes);
     grpc::ClientContext context;
     query_v1::ListSessionsRequest request;
     request.mutable_scope()->add_session_ids(SessionId(kBigSession));

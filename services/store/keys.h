@@ -41,8 +41,8 @@ struct BlockKey {
 // What a sealing run writes of a lane.
 enum class SealedPart : uint8_t {
   kBlock = 1,
-  kPage = 2,
-  kGroups = 3,  // a bundle of them: group_bundle.h
+  kPages = 2,  // bundles: bundle.h
+  kGroups = 3,
 };
 
 // Where a part of a run lies.

@@ -16,8 +16,10 @@ constexpr int kMostSessions = 10'000;
 struct DensitySession {
   std::string key;
   int finest = 0;
+  v1::DensityRow coarsest;
 };
 
+constexpr int kLevels = timeline::DensityPyramid::kLevels;
 constexpr int kRowShift = 6;
 static_assert(timeline::DensityPyramid::kRowBins == 1 << kRowShift);
 
@@ -65,11 +67,18 @@ absl::StatusOr<v1::GetDensityResponse> RocksStore::GetDensity(
     ASSIGN_OR_RETURN(const bool found,
                      db_->Get(snapshot.options(), Family::kSessions, key, record));
     if (!found) continue;
-    sessions.push_back({.key = key, .finest = static_cast<int>(record.density_level())});
+    DensitySession& session = sessions.emplace_back();
+    session.key = key;
+    session.finest = static_cast<int>(record.density_level());
+    session.coarsest.Swap(record.mutable_density_coarsest());
     ExpectExtent(record, answer);
   }
   for (const DensitySession& session : sessions) {
     const int level = timeline::LevelToRead(session.finest, answer.level());
+    if (level == session.finest + (kLevels - 1) * timeline::DensityPyramid::kLevelStep) {
+      answer.Add(level, FromRow(session.coarsest));
+      continue;
+    }
     RETURN_IF_ERROR(AddRows(*db_, snapshot.options(), session, level, answer));
   }
   return answer.Finish();

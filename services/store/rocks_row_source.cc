@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libs/base/status_macros.h"
-#include "services/store/group_bundle.h"
+#include "services/store/bundle.h"
 #include "services/store/rocks_status.h"
 
 namespace nanolane::store {
@@ -27,9 +27,9 @@ absl::StatusOr<std::vector<StoredRow>> ReadRows(RocksDb& db, const rocksdb::Read
 
 RowPieces::RowPieces(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key)
     : session_key_(std::move(session_key)) {
+  pages_.at = db.Iterate(options, Family::kSealed);
   rocksdb::ReadOptions ahead = options;
   ahead.readahead_size = 64 << 10;
-  pages_.at = db.Iterate(ahead, Family::kSealed);
   dense_bundles_.at = db.Iterate(ahead, Family::kSealed);
   sparse_bundles_.at = db.Iterate(options, Family::kSealed);
 }
@@ -40,12 +40,17 @@ std::string RowPieces::KeyOf(const RowKey& row, SealedPart part, uint32_t number
       {.run = row.run, .lane_id = row.lane_id, .part = part, .row = row.row, .number = number});
 }
 
-absl::StatusOr<std::string_view> RowPieces::ReadPage(const RowKey& row, uint32_t page) {
-  return ReadAt(pages_, KeyOf(row, SealedPart::kPage, page), /*near=*/true);
+absl::StatusOr<std::string_view> RowPieces::ReadPage(const RowKey& row, uint32_t page,
+                                                     uint32_t count) {
+  const uint32_t number = page / kBundlePages;
+  ASSIGN_OR_RETURN(const std::string_view bundle,
+                   ReadAt(pages_, KeyOf(row, SealedPart::kPages, number), /*near=*/true));
+  return PieceOfBundle(bundle, std::min(kBundlePages, count - number * kBundlePages),
+                       page % kBundlePages);
 }
 
 absl::StatusOr<std::string_view> RowPieces::ReadGroup(const RowKey& row, uint32_t group,
-                                                      uint32_t groups) {
+                                                      uint32_t count) {
   const uint32_t number = group / kBundleGroups;
   const bool near = number >= last_bundle_ && number - last_bundle_ <= kSteps + 1;
   // A bundle is mostly asked for several of its groups: then it is where it was read last.
@@ -53,8 +58,8 @@ absl::StatusOr<std::string_view> RowPieces::ReadGroup(const RowKey& row, uint32_
   last_bundle_ = number;
   ASSIGN_OR_RETURN(const std::string_view bundle,
                    ReadAt(*bundles_, KeyOf(row, SealedPart::kGroups, number), near));
-  const uint32_t count = std::min(kBundleGroups, groups - number * kBundleGroups);
-  return GroupOfBundle(bundle, count, group % kBundleGroups);
+  return PieceOfBundle(bundle, std::min(kBundleGroups, count - number * kBundleGroups),
+                       group % kBundleGroups);
 }
 
 absl::StatusOr<std::string_view> RowPieces::ReadAt(Place& place, std::string key, bool near) {

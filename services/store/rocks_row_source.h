@@ -31,9 +31,9 @@ class RowPieces {
  public:
   RowPieces(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key);
 
-  // Valid until the next call of the same function. `groups`: of the row in all.
-  absl::StatusOr<std::string_view> ReadPage(const RowKey& row, uint32_t page);
-  absl::StatusOr<std::string_view> ReadGroup(const RowKey& row, uint32_t group, uint32_t groups);
+  // Valid until the next call of the same function. `count`: of the row's pages or groups in all.
+  absl::StatusOr<std::string_view> ReadPage(const RowKey& row, uint32_t page, uint32_t count);
+  absl::StatusOr<std::string_view> ReadGroup(const RowKey& row, uint32_t group, uint32_t count);
 
  private:
   // Bundles that are rather passed over by steps than by a search.
@@ -62,19 +62,24 @@ class RocksRowSource final : public timeline::RowSource {
   RocksRowSource(RowPieces& pieces, const RowKey& row, uint64_t spans)
       : pieces_(pieces),
         row_(row),
-        groups_(
-            static_cast<uint32_t>((spans + timeline::kGroupEvents - 1) / timeline::kGroupEvents)) {}
+        pages_(PiecesOf(spans, timeline::kPageEvents)),
+        groups_(PiecesOf(spans, timeline::kGroupEvents)) {}
 
   absl::StatusOr<std::string_view> Page(uint32_t page) override {
-    return pieces_.ReadPage(row_, page);
+    return pieces_.ReadPage(row_, page, pages_);
   }
   absl::StatusOr<std::string_view> Group(uint32_t group) override {
     return pieces_.ReadGroup(row_, group, groups_);
   }
 
  private:
+  static uint32_t PiecesOf(uint64_t spans, uint32_t per_piece) {
+    return static_cast<uint32_t>((spans + per_piece - 1) / per_piece);
+  }
+
   RowPieces& pieces_;
   const RowKey row_;
+  const uint32_t pages_;
   const uint32_t groups_;
 };
 

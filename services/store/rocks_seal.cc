@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <map>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -17,8 +16,8 @@
 #include "libs/timeline/tiles/build_row.h"
 #include "libs/timeline/tiles/plan_rows.h"
 #include "libs/timeline/tiles/visit_spans.h"
+#include "services/store/bundle.h"
 #include "services/store/epoch_record.h"
-#include "services/store/group_bundle.h"
 #include "services/store/keys.h"
 #include "services/store/rocks_read.h"
 #include "services/store/rocks_row_source.h"
@@ -198,20 +197,14 @@ class RunBuilder {
     seal_->run.index_bytes += bytes.root.size();
     record.set_root(std::move(bytes.root));
     seal_->rows.push_back({.key = key, .row = std::move(record)});
-    const auto put_all = [&](SealedPart part, std::vector<std::string>& pieces) {
-      for (uint32_t i = 0; i < pieces.size(); ++i) {
-        seal_->run.index_bytes += pieces[i].size();
-        Put(key.lane_id, part, key.row, i, std::move(pieces[i]));
+    const auto put_all = [&](SealedPart part, std::vector<std::string> bundles) {
+      for (uint32_t i = 0; i < bundles.size(); ++i) {
+        seal_->run.index_bytes += bundles[i].size();
+        Put(key.lane_id, part, key.row, i, std::move(bundles[i]));
       }
     };
-    put_all(SealedPart::kPage, bytes.pages);
-    std::vector<std::string> bundles;
-    const std::span<const std::string> groups(bytes.groups);
-    for (size_t i = 0; i < groups.size(); i += kBundleGroups) {
-      bundles.push_back(
-          BundleGroups(groups.subspan(i, std::min<size_t>(kBundleGroups, groups.size() - i))));
-    }
-    put_all(SealedPart::kGroups, bundles);
+    put_all(SealedPart::kPages, Bundle(bytes.pages, kBundlePages));
+    put_all(SealedPart::kGroups, Bundle(bytes.groups, kBundleGroups));
   }
 
   void Put(uint32_t lane_id, SealedPart part, uint16_t row, uint32_t number, std::string value) {

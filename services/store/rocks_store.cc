@@ -320,14 +320,19 @@ void RocksStore::WriteTouched(const std::map<std::string, Touched>& touched,
     for (const auto& [number, entry] : session.log) {
       db_->Put(batch, Family::kLog, LogKey(key, number), entry);
     }
-    WriteDensity(key, ledger, batch);
+    if (WriteDensity(key, ledger, batch)) {
+      const int coarsest = timeline::DensityPyramid::kLevels - 1;
+      ledger.SetCoarsestDensity(ToRow(ledger.density().bins(coarsest)));
+    }
     db_->Put(batch, Family::kSessions, key, ledger.record());
   }
 }
 
-void RocksStore::WriteDensity(const std::string& session_key, SessionLedger& ledger,
+// Whether anything has changed in it.
+bool RocksStore::WriteDensity(const std::string& session_key, SessionLedger& ledger,
                               rocksdb::WriteBatch& batch) {
-  for (const auto& row : ledger.TakeChangedDensity()) {
+  const auto changed = ledger.TakeChangedDensity();
+  for (const auto& row : changed) {
     const std::string key = DensityKey(session_key, row.level, row.row);
     const timeline::DensityBins bins = ledger.density().RowOf(row);
     if (bins.empty()) {
@@ -336,6 +341,7 @@ void RocksStore::WriteDensity(const std::string& session_key, SessionLedger& led
       db_->Put(batch, Family::kDensity, key, ToRow(bins));
     }
   }
+  return !changed.empty();
 }
 
 absl::Status RocksStore::Delete(const std::string& session_id) {

@@ -100,7 +100,7 @@ class RocksStore final : public Store {
   void WriteDictionary(const AppendItem& item, const trace::DictionarySizes& before,
                        rocksdb::WriteBatch& batch);
   void WriteTouched(const std::map<std::string, Touched>& touched, rocksdb::WriteBatch& batch);
-  void WriteDensity(const std::string& session_key, SessionLedger& ledger,
+  bool WriteDensity(const std::string& session_key, SessionLedger& ledger,
                     rocksdb::WriteBatch& batch);
 
   const RocksStoreOptions options_;

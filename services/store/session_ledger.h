@@ -94,6 +94,9 @@ class SessionLedger {
   uint64_t commits() const { return state_.record.commits(); }
   uint64_t SequenceOf(uint64_t epoch) const;
 
+  void SetCoarsestDensity(v1::DensityRow row) {
+    state_.record.mutable_density_coarsest()->Swap(&row);
+  }
   const timeline::DensityPyramid& density() const { return state_.density; }
   std::set<timeline::DensityPyramid::RowKey> TakeChangedDensity() {
     return state_.density.TakeChangedRows();
