@@ -41,6 +41,7 @@ class MemoryStore final : public Store {
   absl::StatusOr<bool> TrimLog(const std::string& session_id) override;
   absl::Status Delete(const std::string& session_id) override;
   void Reclaim(const std::string& /*session_id*/) override {}
+  void ReclaimTrimmed() override {}
   uint64_t StoredBytes() const override;
 
  private:

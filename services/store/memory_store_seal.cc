@@ -169,20 +169,23 @@ absl::StatusOr<std::unique_ptr<PreparedSeal>> MemoryStore::PrepareSeal(
   seal->created_unix_ns = kept->ledger.summary().created_unix_ns();
   for (const RawLane& lane : PickForRun(std::move(lanes), ended, seal_)) {
     std::vector<RawBytes> bytes;
+    uint64_t events = 0;
     for (const RawBlock& raw : lane.blocks) {
       const auto block = std::find_if(kept->blocks.begin(), kept->blocks.end(), [&](const auto& b) {
         return BlockKeyBytes("", b.key) == BlockKeyBytes("", raw.key);
       });
       bytes.push_back({raw.key.epoch, raw.key.sequence, raw.key.index, block->block.data()});
       seal->taken.push_back(raw.key);
-      seal->run.events += raw.events;
+      events += raw.events;
       seal->run.bytes_taken += raw.bytes;
     }
     ASSIGN_OR_RETURN(
         LaidOutLane laid_out,
         LayOutLane(std::move(bytes), WriterLanes(kept->ledger.epochs(), lane.lane_id),
                    IsMemory(kept->ledger.lanes()[lane.lane_id - 1]), seal_.block_events));
+    seal->run.events += events;
     seal->run.lanes.push_back({.lane_id = lane.lane_id,
+                               .events = events,
                                .blocks_taken = lane.blocks.size(),
                                .blocks_made = laid_out.blocks.size()});
     uint32_t number = 0;

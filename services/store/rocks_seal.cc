@@ -110,17 +110,20 @@ class RunBuilder {
   absl::Status AddLane(const RawLane& lane, const v1::StoredLane& stored,
                        const std::map<uint64_t, trace::LaneId>& writer_lanes) {
     std::vector<RawBytes> bytes;
+    uint64_t events = 0;
     for (const RawBlock& raw : lane.blocks) {
       RawBytes& to = bytes.emplace_back();
       to = {.epoch = raw.key.epoch, .sequence = raw.key.sequence, .index = raw.key.index};
       RETURN_IF_ERROR(ReadBlockData(db_, options_, session_key_, raw.key, to.data));
       seal_->taken.push_back(raw.key);
-      seal_->run.events += raw.events;
+      events += raw.events;
       seal_->run.bytes_taken += raw.bytes;
     }
     ASSIGN_OR_RETURN(LaidOutLane laid_out,
                      LayOutLane(std::move(bytes), writer_lanes, IsMemory(stored), block_events_));
+    seal_->run.events += events;
     seal_->run.lanes.push_back({.lane_id = lane.lane_id,
+                                .events = events,
                                 .blocks_taken = lane.blocks.size(),
                                 .blocks_made = laid_out.blocks.size()});
     AddBlocks(lane.lane_id, laid_out.blocks);
@@ -245,11 +248,14 @@ absl::Status Ingest(RocksDb& db, const std::map<std::string, std::string>& value
                    "ingesting a sealed run");
 }
 
+// Of lanes with at least so many unsealed events: a look at the index is not for every append.
 absl::StatusOr<std::vector<RawLane>> ReadRawLanes(RocksDb& db, const rocksdb::ReadOptions& options,
                                                   const std::string& session_key,
-                                                  const std::vector<v1::StoredLane>& lanes) {
+                                                  const std::vector<v1::StoredLane>& lanes,
+                                                  uint64_t least_events) {
   std::vector<RawLane> raw;
   for (const v1::StoredLane& lane : lanes) {
+    if (lane.unsealed_events() < least_events) continue;
     std::vector<IndexedBlock> blocks;
     RETURN_IF_ERROR(ReadIndex(db, options, session_key, lane.lane_id(), nullptr, blocks));
     RawLane& to = raw.emplace_back();
@@ -295,7 +301,9 @@ absl::StatusOr<std::unique_ptr<PreparedSeal>> RocksStore::PrepareSeal(
   if (unsealed == 0 || (!ended && unsealed < options_.seal.live_lane_events)) return nullptr;
   const std::string session_key = SessionKey(session_id);
   ASSIGN_OR_RETURN(const std::vector<v1::StoredLane> lanes, ReadLanes(*db_, options, session_key));
-  ASSIGN_OR_RETURN(std::vector<RawLane> raw, ReadRawLanes(*db_, options, session_key, lanes));
+  ASSIGN_OR_RETURN(
+      std::vector<RawLane> raw,
+      ReadRawLanes(*db_, options, session_key, lanes, ended ? 1 : options_.seal.live_lane_events));
   const std::vector<RawLane> picked = PickForRun(std::move(raw), ended, options_.seal);
   if (picked.empty()) return nullptr;
 
@@ -388,6 +396,7 @@ absl::StatusOr<bool> RocksStore::TrimLog(const std::string& session_id) {
   uint64_t trimmed = ledger->record().log_trimmed();
   rocksdb::WriteBatch batch;
   int count = 0;
+  uint64_t bytes = 0;
   for (; trimmed < ledger->commits() && count < kTrimmedAtOnce; ++trimmed, ++count) {
     v1::LogEntry entry;
     const std::string key = LogKey(session_key, trimmed + 1);
@@ -397,6 +406,7 @@ absl::StatusOr<bool> RocksStore::TrimLog(const std::string& session_id) {
     ASSIGN_OR_RETURN(const bool sealed, DeleteRawBlocks(session_key, entry, batch));
     if (!sealed) break;
     batch.Delete(db_->family(Family::kLog), key).PermitUncheckedError();
+    for (const v1::LoggedBlock& block : entry.blocks()) bytes += block.bytes();
   }
   if (count == 0) return trimmed < ledger->commits();
   ledger->TrimLog(trimmed);
@@ -404,7 +414,27 @@ absl::StatusOr<bool> RocksStore::TrimLog(const std::string& session_id) {
   const absl::Status written = db_->Write(batch, "trimming a session's log");
   if (!written.ok()) ForgetLedger(session_id);
   RETURN_IF_ERROR(written);
+  trimmed_bytes_ += bytes;
   return trimmed < ledger->commits();
+}
+
+void RocksStore::ReclaimTrimmed() {
+  uint64_t raw_bytes = 0;
+  if (!db_->db().GetIntProperty(db_->family(Family::kBlocks),
+                                rocksdb::DB::Properties::kTotalBlobFileSize, &raw_bytes)) {
+    return;
+  }
+  const uint64_t trimmed = trimmed_bytes_.load();
+  if (trimmed < options_.reclaim_bytes || trimmed < raw_bytes / 2) return;
+  trimmed_bytes_ -= trimmed;
+  rocksdb::CompactRangeOptions compaction;
+  compaction.exclusive_manual_compaction = false;
+  compaction.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  const rocksdb::Status compacted =
+      db_->db().CompactRange(compaction, db_->family(Family::kBlocks), nullptr, nullptr);
+  if (!compacted.ok()) {
+    base::LogWarning("store", base::StrCat("clearing sealed blocks away: ", compacted.ToString()));
+  }
 }
 
 // False, and nothing is added to the batch: the index still has one of them.

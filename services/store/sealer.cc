@@ -127,6 +127,7 @@ void Sealer::Trim(const std::string& session_id) {
     base::LogError("store",
                    base::StrCat("trimming the log of ", session_id, ": ", status.message()));
   }
+  store_.ReclaimTrimmed();
   if (!more) return;
   base::MutexLock lock(mutex_);
   trims_.try_emplace(session_id, Clock::now() + keep_log_);

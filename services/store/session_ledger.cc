@@ -197,6 +197,7 @@ void SessionLedger::Count(const v1::AppendRequest& request,
     WidenTo(header.first_ns, header.last_ns, lane.blocks() == 0, lane);
     lane.set_events(lane.events() + header.event_count);
     lane.set_blocks(lane.blocks() + 1);
+    lane.set_unsealed_events(lane.unsealed_events() + header.event_count);
     WidenTo(header.first_ns, header.last_ns, total.events() == 0, total);
     total.set_events(total.events() + header.event_count);
     total.set_unsealed_events(total.unsealed_events() + header.event_count);
@@ -248,6 +249,7 @@ void SessionLedger::Log(uint64_t epoch, const v1::AppendRequest& request, size_t
     v1::LoggedBlock& logged = *entry.add_blocks();
     logged.set_lane_id(block.lane_id);
     logged.set_start_ns(block.header.first_ns);
+    logged.set_bytes(static_cast<uint32_t>(request.blocks(block.index).size()));
   }
   SetSizes(applied.dictionary_before, *entry.mutable_dictionary_before());
   SetSizes(state_.epochs[epoch].dictionary, *entry.mutable_dictionary_after());
@@ -261,6 +263,7 @@ v1::LogEntry SessionLedger::ApplySeal(const SealedRun& run, int64_t unix_ns) {
   for (const SealedLane& sealed : run.lanes) {
     v1::StoredLane& lane = state_.lanes[sealed.lane_id - 1];
     lane.set_blocks(lane.blocks() - sealed.blocks_taken + sealed.blocks_made);
+    lane.set_unsealed_events(lane.unsealed_events() - sealed.events);
   }
   trace::v1::SessionSummary& total = mutable_summary();
   total.set_unsealed_events(total.unsealed_events() - run.events);

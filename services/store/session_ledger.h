@@ -48,6 +48,7 @@ struct Applied {
 // What a sealing run did to one lane.
 struct SealedLane {
   uint32_t lane_id = 0;
+  uint64_t events = 0;
   uint64_t blocks_taken = 0;  // not sealed before
   uint64_t blocks_made = 0;
 };

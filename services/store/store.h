@@ -146,8 +146,10 @@ class Store {
 
   // Exclusive. The session is gone once this returns. OK also when there is none.
   virtual absl::Status Delete(const std::string& session_id) = 0;
-  // Gives back the space of what was deleted or sealed of a session sooner than it would be.
+  // Gives back the space of a deleted session sooner than it would be.
   virtual void Reclaim(const std::string& session_id) = 0;
+  // Gives back the space of what was trimmed, once there is enough of it to be worth the work.
+  virtual void ReclaimTrimmed() = 0;
 
   // Bytes of all sessions: blocks and their index, without what the database adds.
   virtual uint64_t StoredBytes() const = 0;

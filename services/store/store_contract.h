@@ -49,6 +49,7 @@ struct SubjectOptions {
   SealOptions seal = {
       .run_events = 1'000, .live_lane_events = 100, .reorder_ns = 50, .keep_log_ns = 1'000};
   uint64_t max_bytes = 0;
+  uint64_t reclaim_bytes = 256 << 20;
 };
 
 class MemorySubject final : public Subject {
@@ -78,8 +79,11 @@ class RocksSubject final : public Subject {
 
  private:
   void Open() {
-    auto opened = RocksStore::Open(
-        {.path = folder_.path(), .seal = options_.seal, .max_bytes = options_.max_bytes}, clock_);
+    auto opened = RocksStore::Open({.path = folder_.path(),
+                                    .seal = options_.seal,
+                                    .max_bytes = options_.max_bytes,
+                                    .reclaim_bytes = options_.reclaim_bytes},
+                                   clock_);
     REQUIRE(opened.ok());
     store_ = *std::move(opened);
   }

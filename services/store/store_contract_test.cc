@@ -403,37 +403,64 @@ TEST_CASE("a folder that another store has open is refused with what to do") {
   CHECK(second.status().code() == absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_CASE("deleting a session gives its space back") {
-  base::FakeClock clock;
-  RocksSubject subject(clock);
-  const auto size = [&] {
-    uintmax_t bytes = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(subject.path())) {
-      const bool is_data =
-          entry.path().extension() == ".sst" || entry.path().extension() == ".blob";
-      if (is_data) bytes += entry.file_size();
-    }
-    return bytes;
-  };
-  Writer writer;
+uintmax_t DataBytes(const std::string& folder) {
+  uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const bool is_data = entry.path().extension() == ".sst" || entry.path().extension() == ".blob";
+    if (is_data) bytes += entry.file_size();
+  }
+  return bytes;
+}
+
+// Events that do not compress, so that space shows.
+void WriteNoise(Writer& writer, Store& store, int blocks) {
   const trace::LaneId lane = writer.Stream(7);
   const trace::OpId op = writer.Kernel("k");
   std::mt19937_64 random(2);
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < blocks; ++i) {
     std::vector<Event> events;
     for (int j = 0; j < 4'000; ++j) {
       events.push_back(
           {.op = op, .start_ns = static_cast<int64_t>(random()), .correlation = random()});
     }
-    REQUIRE(writer.Send(subject.store(), writer.Request({writer.Block(lane, events)})).ok());
+    REQUIRE(writer.Send(store, writer.Request({writer.Block(lane, events)})).ok());
   }
+}
+
+TEST_CASE("sealed blocks give the space of the raw ones back once nobody follows them") {
+  base::FakeClock clock;
+  const SubjectOptions options = {
+      .seal = {.keep_log_ns = 1'000}, .max_bytes = 0, .reclaim_bytes = 1};
+  RocksSubject subject(clock, options);
+  Writer writer;
+  WriteNoise(writer, subject.store(), 40);
+  v1::AppendRequest end;
+  *end.mutable_session() = SessionNamed(kSession);
+  end.mutable_session()->set_ended(true);
+  REQUIRE(writer.Send(subject.store(), end).ok());
+  REQUIRE(subject.SealAll() > 0);
   subject.Reopen();  // flushes
-  const uintmax_t before = size();
+  const uintmax_t both = DataBytes(subject.path());
+  const uintmax_t raw = subject.store().GetSession(kSession)->summary().stored_bytes();
+  clock.Advance(5'000);
+  REQUIRE_FALSE(*subject.store().TrimLog(kSession));
+  subject.store().ReclaimTrimmed();
+  subject.Reopen();
+  CHECK(DataBytes(subject.path()) < both - raw * 8 / 10);
+}
+
+TEST_CASE("deleting a session gives its space back") {
+  base::FakeClock clock;
+  RocksSubject subject(clock);
+  Writer writer;
+  WriteNoise(writer, subject.store(), 40);
+  subject.Reopen();  // flushes
+  const uintmax_t before = DataBytes(subject.path());
   REQUIRE(before > 2'000'000);
   REQUIRE(subject.store().Delete(kSession).ok());
   subject.store().Reclaim(kSession);
   subject.Reopen();
-  CHECK(size() < before / 10);
+  CHECK(DataBytes(subject.path()) < before / 10);
 }
 
 }  // namespace

@@ -90,7 +90,10 @@ CONTRACT("an ended session is sealed into few blocks with the same events, also 
     CHECK(session->summary().stored_bytes() == bytes);
     uint64_t blocks = 0;
     const auto lanes = subject->store().ListLanes(kSession);
-    for (const auto& lane : lanes->lanes()) blocks += lane.blocks();
+    for (const auto& lane : lanes->lanes()) {
+      blocks += lane.blocks();
+      CHECK(lane.unsealed_events() == 0);
+    }
     CHECK(blocks == Read(subject->store(), All()).size());
     CHECK(subject->SealAll() == 0);
     if (!subject->Reopen()) break;
