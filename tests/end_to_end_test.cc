@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "tests/support/command.h"
@@ -132,6 +133,38 @@ TEST_CASE("a trace is imported, listed, counted, searched, exported and imported
 
   CHECK(cli.Run({"rm", id}).exit_code == 0);
   CHECK(cli.Read({"ls"}).size() == 1);
+}
+
+TEST_CASE("a session is followed to its seal, shows in the density, and is in a checkpoint") {
+  const TempFolder folder;
+  ServerProcess server = StartServer();
+  const Cli cli(server.address());
+  const Json imported = cli.Read({"import", WriteFile(folder, "step.json", kTrace)});
+  const std::string id = imported[0]["session_id"];
+  const uint64_t events = cli.Read({"ls"})[0]["events"];
+
+  const CommandResult followed = cli.Run({"follow", id, "--format", "json"});
+  REQUIRE(followed.exit_code == 0);
+  std::istringstream lines(followed.output);
+  Json last;
+  for (std::string line; std::getline(lines, line);) last = Json::parse(line);
+  CHECK(last["events"] == events);
+  CHECK(last["unsealed"] == 0);
+  CHECK(last["ended"] == true);
+
+  const Json density = cli.Read({"density"});
+  CHECK(density["sessions"] == 1);
+  uint64_t counted = 0;
+  for (const Json& layer : density["layers"]) {
+    for (const Json& bin : layer["bins"]) {
+      for (const Json& kind : bin["kinds"]) counted += kind["events"].get<uint64_t>();
+    }
+  }
+  CHECK(counted == events);
+
+  const Json checkpoint = cli.Read({"checkpoint", "monday"});
+  CHECK(std::filesystem::exists(checkpoint["path"].get<std::string>() + "/CURRENT"));
+  CHECK(cli.Run({"checkpoint", "monday"}).exit_code == 1);
 }
 
 TEST_CASE("the same content imported again gives the same session, also compressed") {

@@ -34,9 +34,9 @@ class Follow final : public Command {
     query_v1::FollowResponse step;
     while (stream->Read(&step)) {
       RETURN_IF_ERROR(Count(step));
+      if (step.has_summary()) known_ = step.summary();
       options.json() ? PrintJson(step) : PrintLine(step);
-      const bool sealed = step.has_summary() && step.summary().session().ended() &&
-                          step.summary().unsealed_events() == 0;
+      const bool sealed = known_.session().ended() && known_.unsealed_events() == 0;
       if (step.caught_up() && sealed) {
         context.TryCancel();
         static_cast<void>(stream->Finish());  // cancelled by us: not an error
@@ -61,25 +61,25 @@ class Follow final : public Command {
                                          {"restart", step.restart()},
                                          {"blocks", step.blocks_size()},
                                          {"events", received_},
-                                         {"stored", step.summary().events()},
-                                         {"unsealed", step.summary().unsealed_events()},
-                                         {"lost", LostEvents(step.summary().session())},
-                                         {"ended", step.summary().session().ended()},
+                                         {"stored", known_.events()},
+                                         {"unsealed", known_.unsealed_events()},
+                                         {"lost", LostEvents(known_.session())},
+                                         {"ended", known_.session().ended()},
                                          {"caught_up", step.caught_up()}};
     std::cout << line.dump() << std::endl;
   }
 
   void PrintLine(const query_v1::FollowResponse& step) const {
     if (!step.caught_up()) return;
-    const auto& session = step.summary().session();
     std::cout << "cursor " << step.cursor() << ": " << base::GroupedCount(received_)
-              << " events received, " << base::GroupedCount(LostEvents(session)) << " lost, "
-              << base::FormatDuration(step.summary().end_ns() - step.summary().start_ns())
-              << (session.ended() ? ", ended" : ", running") << std::endl;
+              << " events received, " << base::GroupedCount(LostEvents(known_.session()))
+              << " lost, " << base::FormatDuration(known_.end_ns() - known_.start_ns())
+              << (known_.session().ended() ? ", ended" : ", running") << std::endl;
   }
 
   std::string session_;
   uint64_t cursor_ = 0;
+  SessionSummary known_;   // as it was told last
   uint64_t received_ = 0;  // of the state that is being followed
 };
 
