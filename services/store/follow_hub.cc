@@ -81,15 +81,14 @@ class FollowStream final : public grpc::ServerWriteReactor<v1::FollowResponse> {
       }
       const absl::StatusOr<bool> more = Next();
       if (!more.ok()) return End(more.status());
-      base::MutexLock lock(mutex_);
-      if (*more) {
+      {
+        base::MutexLock lock(mutex_);
+        if (!*more && (woken_ || cancelled_)) continue;
         reading_ = false;
-        writing_ = true;
-        StartWrite(&message_);
-        return;
+        writing_ = *more;
       }
-      if (woken_ || cancelled_) continue;
-      reading_ = false;
+      // Outside the lock: a write may be done before this returns.
+      if (*more) StartWrite(&message_);
       return;
     }
     End(absl::CancelledError("the follower has gone"));

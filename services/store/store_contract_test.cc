@@ -463,5 +463,29 @@ TEST_CASE("deleting a session gives its space back") {
   CHECK(DataBytes(subject.path()) < before / 10);
 }
 
+TEST_CASE("deleting a sealed session gives its space back at once, and leaves the others") {
+  base::FakeClock clock;
+  const SubjectOptions options = {.seal = {.keep_log_ns = 1'000}};
+  RocksSubject subject(clock, options);
+  Writer doomed(kSession);
+  Writer other(kOther);
+  for (Writer* writer : {&doomed, &other}) {
+    WriteNoise(*writer, subject.store(), writer == &doomed ? 40 : 2);
+    v1::AppendRequest end;
+    *end.mutable_session() = SessionNamed(writer == &doomed ? kSession : kOther);
+    end.mutable_session()->set_ended(true);
+    REQUIRE(writer->Send(subject.store(), end).ok());
+    REQUIRE(subject.SealAll(writer == &doomed ? kSession : kOther) > 0);
+  }
+  subject.Reopen();  // flushes
+  const uintmax_t before = DataBytes(subject.path());
+  REQUIRE(subject.store().Delete(kSession).ok());
+  subject.store().Reclaim(kSession);
+  CHECK(DataBytes(subject.path()) < before / 4);
+  CHECK_FALSE(Read(subject.store(), All(kOther)).empty());
+  CHECK(subject.store().StoredBytes() ==
+        StoredBytesOf(subject.store().GetSession(kOther)->summary()));
+}
+
 }  // namespace
 }  // namespace nanolane::store
