@@ -86,7 +86,11 @@ void DensityAnswer::Expect(int64_t first_ns, int64_t last_ns) {
 int DensityAnswer::level() const {
   const int64_t last = has_window_ ? end_ns_ - 1 : end_ns_;
   int level = DensityPyramid::kFinestLevel;
-  while (BinsBetween(start_ns_, last, level) >= max_bins_) ++level;
+  // Times before and after 1970 are never in one bin: two are the fewest for them.
+  while (level < DensityPyramid::kCoarsestLevel &&
+         BinsBetween(start_ns_, last, level) >= max_bins_) {
+    ++level;
+  }
   return level;
 }
 

@@ -147,6 +147,22 @@ CONTRACT("a session too long for the width asked for answers in a layer of its o
   CHECK(response->layers(1).bins(0).cells(0).events() == 2);
 }
 
+CONTRACT("one bin is asked for of times before and after 1970: there are two") {
+  base::FakeClock clock;
+  const auto subject = TestType::Make(clock);
+  Writer writer;
+  const trace::OpId op = writer.Kernel("k");
+  const auto block =
+      writer.Block(writer.Stream(1), {{.op = op, .start_ns = -5}, {.op = op, .start_ns = 5}});
+  REQUIRE(writer.Send(subject->store(), writer.Request({block})).ok());
+  v1::GetDensityRequest request = DensityOf({kSession});
+  request.set_max_bins(1);
+  const auto response = subject->store().GetDensity(request);
+  REQUIRE(response.ok());
+  CHECK(SumsOf(*response).events == 2);
+  CHECK(SumsOf(*response).bins == 2);
+}
+
 CONTRACT("bad requests for density are refused") {
   base::FakeClock clock;
   const auto subject = TestType::Make(clock);
