@@ -38,7 +38,7 @@ class MemoryStore final : public Store {
   absl::StatusOr<std::vector<std::string>> SessionsToTend() override;
   absl::StatusOr<std::unique_ptr<PreparedSeal>> PrepareSeal(const std::string& session_id) override;
   absl::Status PublishSeal(PreparedSeal& seal) override;
-  absl::StatusOr<bool> TrimLog(const std::string& session_id) override;
+  absl::StatusOr<LogLeft> TrimLog(const std::string& session_id) override;
   absl::Status Delete(const std::string& session_id) override;
   void Reclaim(const std::string& /*session_id*/) override {}
   void ReclaimTrimmed() override {}

@@ -229,7 +229,7 @@ absl::Status MemoryStore::PublishSeal(PreparedSeal& prepared) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> MemoryStore::TrimLog(const std::string& session_id) {
+absl::StatusOr<LogLeft> MemoryStore::TrimLog(const std::string& session_id) {
   base::MutexLock lock(mutex_);
   ASSIGN_OR_RETURN(Kept * kept, Find(session_id));
   uint64_t trimmed = kept->ledger.record().log_trimmed();
@@ -246,7 +246,7 @@ absl::StatusOr<bool> MemoryStore::TrimLog(const std::string& session_id) {
   kept->entries.erase(kept->entries.begin(), kept->entries.upper_bound(trimmed));
   kept->log.erase(kept->log.begin(), kept->log.upper_bound(trimmed));
   kept->ledger.TrimLog(trimmed);
-  return trimmed < kept->ledger.commits();
+  return trimmed < kept->ledger.commits() ? LogLeft::kYoung : LogLeft::kNothing;
 }
 
 }  // namespace nanolane::store

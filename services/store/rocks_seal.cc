@@ -388,9 +388,9 @@ absl::Status RocksStore::CheckStillThere(const std::string& session_id, int64_t 
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> RocksStore::TrimLog(const std::string& session_id) {
+absl::StatusOr<LogLeft> RocksStore::TrimLog(const std::string& session_id) {
   ASSIGN_OR_RETURN(SessionLedger * ledger, FindLedger(session_id));
-  if (ledger == nullptr) return false;
+  if (ledger == nullptr) return LogLeft::kNothing;
   const std::string session_key = SessionKey(session_id);
   const int64_t until_ns = clock_.UnixNanos() - options_.seal.keep_log_ns;
   uint64_t trimmed = ledger->record().log_trimmed();
@@ -408,14 +408,17 @@ absl::StatusOr<bool> RocksStore::TrimLog(const std::string& session_id) {
     batch.Delete(db_->family(Family::kLog), key).PermitUncheckedError();
     for (const v1::LoggedBlock& block : entry.blocks()) bytes += block.bytes();
   }
-  if (count == 0) return trimmed < ledger->commits();
+  const LogLeft left = trimmed == ledger->commits() ? LogLeft::kNothing
+                       : count == kTrimmedAtOnce    ? LogLeft::kOld
+                                                    : LogLeft::kYoung;
+  if (count == 0) return left;
   ledger->TrimLog(trimmed);
   db_->Put(batch, Family::kSessions, session_key, ledger->record());
   const absl::Status written = db_->Write(batch, "trimming a session's log");
   if (!written.ok()) ForgetLedger(session_id);
   RETURN_IF_ERROR(written);
   trimmed_bytes_ += bytes;
-  return trimmed < ledger->commits();
+  return left;
 }
 
 void RocksStore::ReclaimTrimmed() {

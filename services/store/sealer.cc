@@ -117,18 +117,25 @@ void Sealer::SealAll(const std::string& session_id) {
 }
 
 void Sealer::Trim(const std::string& session_id) {
-  bool more = false;
-  const absl::Status status =
-      committer_.RunExclusive(/*changed_session=*/"", [&]() -> absl::Status {
-        ASSIGN_OR_RETURN(more, store_.TrimLog(session_id));
-        return absl::OkStatus();
-      });
+  LogLeft left = LogLeft::kOld;
+  absl::Status status;
+  // Piece by piece: appends have their turn between.
+  while (status.ok() && left == LogLeft::kOld) {
+    {
+      base::MutexLock lock(mutex_);
+      if (stopping_) return;
+    }
+    status = committer_.RunExclusive(/*changed_session=*/"", [&]() -> absl::Status {
+      ASSIGN_OR_RETURN(left, store_.TrimLog(session_id));
+      return absl::OkStatus();
+    });
+  }
   if (!status.ok() && !absl::IsNotFound(status)) {
     base::LogError("store",
                    base::StrCat("trimming the log of ", session_id, ": ", status.message()));
   }
   store_.ReclaimTrimmed();
-  if (!more) return;
+  if (!status.ok() || left == LogLeft::kNothing) return;
   base::MutexLock lock(mutex_);
   trims_.try_emplace(session_id, Clock::now() + keep_log_);
 }

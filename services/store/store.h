@@ -84,6 +84,13 @@ struct SealOptions {
   int64_t keep_log_ns = 60'000'000'000;
 };
 
+// What trimming has left of a session's log.
+enum class LogLeft {
+  kNothing,
+  kYoung,  // entries that are kept for followers, or whose blocks are not sealed yet
+  kOld,    // entries that could go: trim again
+};
+
 class Store {
  public:
   // Returning false ends the read early; the read then returns OK.
@@ -140,9 +147,9 @@ class Store {
       const std::string& session_id) = 0;
   // Exclusive. On error nothing has changed. FAILED_PRECONDITION when the session is not as it was.
   virtual absl::Status PublishSeal(PreparedSeal& seal) = 0;
-  // Exclusive. Forgets what is kept for followers alone and is old enough. Returns whether
-  // something is left to be forgotten later.
-  virtual absl::StatusOr<bool> TrimLog(const std::string& session_id) = 0;
+  // Exclusive. Forgets what is kept for followers alone and is old enough, a bounded piece of it at
+  // a time.
+  virtual absl::StatusOr<LogLeft> TrimLog(const std::string& session_id) = 0;
 
   // Exclusive. The session is gone once this returns. OK also when there is none.
   virtual absl::Status Delete(const std::string& session_id) = 0;

@@ -443,7 +443,7 @@ TEST_CASE("sealed blocks give the space of the raw ones back once nobody follows
   const uintmax_t both = DataBytes(subject.path());
   const uintmax_t raw = subject.store().GetSession(kSession)->summary().stored_bytes();
   clock.Advance(5'000);
-  REQUIRE_FALSE(*subject.store().TrimLog(kSession));
+  REQUIRE(*subject.store().TrimLog(kSession) == LogLeft::kNothing);
   subject.store().ReclaimTrimmed();
   subject.Reopen();
   CHECK(DataBytes(subject.path()) < both - raw * 8 / 10);

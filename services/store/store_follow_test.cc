@@ -173,14 +173,24 @@ CONTRACT("who has fallen behind what is kept gets the state anew, whole") {
   SendOne(writer, subject->store(), 2);
   End(writer, subject->store());
   subject->SealAll();
-  CHECK(*subject->store().TrimLog(kSession));  // too young to be forgotten
+  CHECK(*subject->store().TrimLog(kSession) == LogLeft::kYoung);  // too young to be forgotten
   clock.Advance(2'000);
-  CHECK_FALSE(*subject->store().TrimLog(kSession));
+  CHECK(*subject->store().TrimLog(kSession) == LogLeft::kNothing);
   subject->Reopen();
   CatchUp(*FollowFrom(subject->store(), copy.cursor), copy);
   CHECK(copy.restarts == 2);
   CHECK(copy.events == 2);
   CheckSame(subject->store(), copy);
+}
+
+TEST_CASE("a log longer than what is trimmed at once is trimmed in several pieces") {
+  base::FakeClock clock;
+  RocksSubject subject(clock);
+  Writer writer;
+  for (int i = 0; i < 5'000; ++i) REQUIRE(writer.Send(subject.store(), writer.Request({})).ok());
+  clock.Advance(5'000);
+  CHECK(*subject.store().TrimLog(kSession) == LogLeft::kOld);
+  CHECK(*subject.store().TrimLog(kSession) == LogLeft::kNothing);
 }
 
 CONTRACT("the log of what is not sealed is not forgotten") {
@@ -192,7 +202,7 @@ CONTRACT("the log of what is not sealed is not forgotten") {
   CatchUp(*FollowFrom(subject->store(), 0), copy);
   SendOne(writer, subject->store(), 2);
   clock.Advance(5'000);
-  CHECK(*subject->store().TrimLog(kSession));
+  CHECK(*subject->store().TrimLog(kSession) == LogLeft::kYoung);
   CatchUp(*FollowFrom(subject->store(), copy.cursor), copy);
   CHECK(copy.restarts == 1);
   CheckSame(subject->store(), copy);
