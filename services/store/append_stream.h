@@ -3,8 +3,8 @@
 //
 // At most kMaxOutstanding requests of a stream wait for the disk, and those of all streams take no
 // more than the committer has room for; the next one is not read before, which is the writer's
-// back-pressure. The first error ends the stream, after
-// the acknowledgements before it. Deletes itself when gRPC is done with it.
+// back-pressure. The first error ends the stream, after the acknowledgements before it. Deletes
+// itself when gRPC is done with it.
 #pragma once
 
 #include <grpcpp/grpcpp.h>

@@ -1,11 +1,11 @@
 // Follow: the state of a session, then its log, entry by entry.
 #include <algorithm>
-#include <deque>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "libs/base/status_macros.h"
+#include "services/store/dictionary_sizes.h"
 #include "services/store/keys.h"
 #include "services/store/rocks_read.h"
 #include "services/store/rocks_status.h"
@@ -116,13 +116,6 @@ class StateReader {
   size_t next_block_ = 0;
 };
 
-trace::DictionarySizes SizesOf(const v1::DictionarySizes& sizes) {
-  return {.strings = sizes.strings(),
-          .frames = sizes.frames(),
-          .stacks = sizes.stacks(),
-          .ops = sizes.ops()};
-}
-
 class RocksFollowReader final : public FollowReader {
  public:
   RocksFollowReader(RocksDb& db, std::string session_id, uint64_t cursor)
@@ -230,8 +223,8 @@ class RocksFollowReader final : public FollowReader {
 
   absl::Status AddDictionary(const v1::LogEntry& entry, const rocksdb::ReadOptions& options,
                              v1::FollowResponse& message, size_t& bytes) {
-    const trace::DictionarySizes before = SizesOf(entry.dictionary_before());
-    const trace::DictionarySizes after = SizesOf(entry.dictionary_after());
+    const trace::DictionarySizes before = FromProto(entry.dictionary_before());
+    const trace::DictionarySizes after = FromProto(entry.dictionary_after());
     if (!(before == after)) {
       const DictionaryRange range = {.epoch = entry.epoch(), .have = before, .need = after};
       RETURN_IF_ERROR(

@@ -5,8 +5,8 @@
 // Thread-safe as Store says. Ledgers are the exclusive callers' alone; reads take a snapshot and no
 // lock.
 //
-// rocks_store.cc commits and deletes, rocks_store_read.cc reads, rocks_density.cc, rocks_tiles.cc,
-// rocks_follow.cc and rocks_seal.cc do what they are called.
+// rocks_store.cc commits and deletes, rocks_store_read.cc reads; rocks_density.cc, rocks_tiles.cc,
+// rocks_follow.cc, rocks_seal.cc (with rocks_run.h) and rocks_trim.cc do what they are called.
 #pragma once
 
 #include <atomic>

@@ -7,6 +7,7 @@
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
 #include "libs/trace/wire.h"
+#include "services/store/dictionary_sizes.h"
 
 namespace nanolane::store {
 namespace {
@@ -29,13 +30,6 @@ void AddKind(trace::v1::EventKind kind, uint64_t count, trace::v1::SessionSummar
   trace::v1::KindCount& added = *summary.add_by_kind();
   added.set_kind(kind);
   added.set_count(count);
-}
-
-void SetSizes(const trace::DictionarySizes& from, v1::DictionarySizes& to) {
-  to.set_strings(from.strings);
-  to.set_frames(from.frames);
-  to.set_stacks(from.stacks);
-  to.set_ops(from.ops);
 }
 
 // Of a message that is not to be counted twice when it is sent twice.
@@ -251,8 +245,8 @@ void SessionLedger::Log(uint64_t epoch, const v1::AppendRequest& request, size_t
     logged.set_start_ns(block.header.first_ns);
     logged.set_bytes(static_cast<uint32_t>(request.blocks(block.index).size()));
   }
-  SetSizes(applied.dictionary_before, *entry.mutable_dictionary_before());
-  SetSizes(state_.epochs[epoch].dictionary, *entry.mutable_dictionary_after());
+  ToProto(applied.dictionary_before, *entry.mutable_dictionary_before());
+  ToProto(state_.epochs[epoch].dictionary, *entry.mutable_dictionary_after());
   entry.set_symbols(request.dictionary().symbols_size() > 0);
   for (size_t i = lanes_before; i < state_.lanes.size(); ++i) {
     entry.add_new_lanes(state_.lanes[i].lane_id());

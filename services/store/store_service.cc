@@ -5,6 +5,7 @@
 #include "libs/base/status_macros.h"
 #include "libs/rpc/handlers.h"
 #include "services/store/append_stream.h"
+#include "services/store/dictionary_sizes.h"
 
 namespace nanolane::store {
 namespace {
@@ -51,17 +52,10 @@ class BlockBatches {
   size_t limit_ = kFirstMessageBytes;
 };
 
-trace::DictionarySizes SizesOf(const v1::DictionarySizes& sizes) {
-  return {.strings = sizes.strings(),
-          .frames = sizes.frames(),
-          .stacks = sizes.stacks(),
-          .ops = sizes.ops()};
-}
-
 DictionaryRange RangeOf(const v1::ReadDictionaryRequest& request) {
   return {.epoch = request.epoch(),
-          .have = SizesOf(request.have()),
-          .need = request.has_need() ? SizesOf(request.need()) : DictionaryRange::kAllEntries};
+          .have = FromProto(request.have()),
+          .need = request.has_need() ? FromProto(request.need()) : DictionaryRange::kAllEntries};
 }
 
 }  // namespace
