@@ -82,6 +82,21 @@ absl::StatusOr<Workload> RepeatTrace(const std::string& path, const RepeatOption
   return workload;
 }
 
+trace::DictionaryDelta WholeDictionary(const trace::Dictionary& from) {
+  trace::DictionaryDelta delta;
+  for (trace::StringId id = 1; id <= from.string_count(); ++id)
+    delta.strings.push_back(from.String(id));
+  for (trace::FrameId id = 1; id <= from.frame_count(); ++id) {
+    delta.frames.push_back(from.FrameOf(id));
+    delta.symbols.push_back({.frame = id, .symbol = from.SymbolOf(id)});
+  }
+  for (trace::StackId id = 1; id <= from.stack_count(); ++id)
+    delta.stacks.push_back(from.Stack(id));
+  for (trace::OpId id = 1; id <= from.op_count(); ++id) delta.ops.push_back(from.OpOf(id));
+  for (const auto& [id, lane] : from.lanes()) delta.lanes.push_back({.id = id, .lane = lane});
+  return delta;
+}
+
 std::string DataFile(const std::string& name) {
   const char* folder = std::getenv("NANOLANE_DATA_DIR");
   return std::string(folder != nullptr ? folder : NANOLANE_DATA_DIR) + "/" + name;

@@ -28,6 +28,10 @@ struct RepeatOptions {
 // Kernels, copies and memsets of a Kineto trace, whole repetitions of it.
 absl::StatusOr<Workload> RepeatTrace(const std::string& path, const RepeatOptions& options);
 
+// Everything that a dictionary has, as the first delta of another session: a session starts with
+// none.
+trace::DictionaryDelta WholeDictionary(const trace::Dictionary& from);
+
 // Path of a file of the data folder: $NANOLANE_DATA_DIR, else the folder that CMake was told.
 std::string DataFile(const std::string& name);
 

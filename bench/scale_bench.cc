@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "bench/machine.h"
 #include "bench/repeated_trace.h"
+#include "bench/server_bench.h"
 #include "libs/rpc/channel.h"
 #include "libs/rpc/status.h"
 #include "libs/trace/block_codec.h"
@@ -27,7 +28,9 @@
 
 namespace {
 
+using nanolane::bench::Fail;
 using nanolane::bench::Samples;
+using nanolane::bench::SessionId;
 using nanolane::bench::Stopwatch;
 using nanolane::bench::Workload;
 using nanolane::testing::ServerProcess;
@@ -40,13 +43,6 @@ constexpr int kBigLanes = 20;
 constexpr int64_t kDayNs = int64_t{86'400} * 1'000'000'000;
 constexpr int64_t kDayStartNs = int64_t{1'700'000'000} * 1'000'000'000;
 
-void Fail(const absl::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "scale_bench: %s\n", status.ToString().c_str());
-  std::exit(1);
-}
-
-std::string SessionId(int number) { return absl::StrFormat("%032x", number); }
 constexpr int kBigSession = 1'000'000;
 constexpr int kLiveSession = 2'000'000;
 
@@ -75,18 +71,11 @@ Template MakeTemplate(size_t events) {
   }
   result.stride_ns = result.events.back().start_ns + result.events.back().duration_ns -
                      result.events.front().start_ns + 1'000;
-  const trace::Dictionary& from = result.workload.dictionary.tables();
-  trace::DictionaryDelta delta;
-  for (trace::StringId id = 1; id <= from.string_count(); ++id) {
-    delta.strings.push_back(from.String(id));
-  }
-  for (trace::FrameId id = 1; id <= from.frame_count(); ++id) {
-    delta.frames.push_back(from.FrameOf(id));
-  }
-  for (trace::StackId id = 1; id <= from.stack_count(); ++id) {
-    delta.stacks.push_back(from.Stack(id));
-  }
-  for (trace::OpId id = 1; id <= from.op_count(); ++id) delta.ops.push_back(from.OpOf(id));
+  trace::DictionaryDelta delta =
+      nanolane::bench::WholeDictionary(result.workload.dictionary.tables());
+  result.needs = {.strings = static_cast<uint32_t>(delta.strings.size()),
+                  .frames = static_cast<uint32_t>(delta.frames.size())};
+  delta.lanes.clear();
   for (uint32_t lane = 1; lane <= kBigLanes; ++lane) {
     delta.lanes.push_back(
         {.id = lane, .lane = {.kind = trace::LaneKind::kStream, .gpu_index = 0, .stream = lane}});

@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "bench/machine.h"
 #include "bench/repeated_trace.h"
+#include "bench/server_bench.h"
 #include "clients/cli/chrome/chrome_trace_writer.h"
 #include "libs/ingest/session_writer.h"
 #include "libs/rpc/channel.h"
@@ -24,7 +25,9 @@
 
 namespace {
 
+using nanolane::bench::Fail;
 using nanolane::bench::Samples;
+using nanolane::bench::SessionId;
 using nanolane::bench::Stopwatch;
 using nanolane::bench::Workload;
 using nanolane::testing::ServerProcess;
@@ -34,36 +37,11 @@ namespace query_v1 = nanolane::query::v1;
 
 constexpr int kRounds = 7;
 
-void Fail(const absl::Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "store_bench: %s\n", status.ToString().c_str());
-  std::exit(1);
-}
-
-std::string SessionId(int number) { return absl::StrFormat("%032x", number); }
-
 nanolane::trace::v1::Session SessionNamed(int number) {
   nanolane::trace::v1::Session session;
   session.set_session_id(SessionId(number));
   session.set_executable("bench");
   return session;
-}
-
-// A dictionary of its own with everything that the workload has: a session starts with none.
-trace::DictionaryDelta WholeDictionary(const Workload& workload) {
-  const trace::Dictionary& from = workload.dictionary.tables();
-  trace::DictionaryDelta delta;
-  for (trace::StringId id = 1; id <= from.string_count(); ++id)
-    delta.strings.push_back(from.String(id));
-  for (trace::FrameId id = 1; id <= from.frame_count(); ++id) {
-    delta.frames.push_back(from.FrameOf(id));
-    delta.symbols.push_back({.frame = id, .symbol = from.SymbolOf(id)});
-  }
-  for (trace::StackId id = 1; id <= from.stack_count(); ++id)
-    delta.stacks.push_back(from.Stack(id));
-  for (trace::OpId id = 1; id <= from.op_count(); ++id) delta.ops.push_back(from.OpOf(id));
-  for (const auto& [id, lane] : from.lanes()) delta.lanes.push_back({.id = id, .lane = lane});
-  return delta;
 }
 
 // Copies the workload's dictionary into a writer's, id by id, by interning in id order.
@@ -257,7 +235,8 @@ int main() {
   const auto workload =
       nanolane::bench::RepeatTrace(nanolane::bench::DataFile("train_gpt.pt.trace.json.gz"), {});
   Fail(workload.status());
-  const trace::DictionaryDelta dictionary = WholeDictionary(*workload);
+  const trace::DictionaryDelta dictionary =
+      nanolane::bench::WholeDictionary(workload->dictionary.tables());
   const std::string binary = nanolane::testing::SiblingBinary("nanolane");
   std::printf(
       "%zu events of train_gpt, repeated, jittered with a sigma of 100 ns; medians of %d (slowest "

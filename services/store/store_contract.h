@@ -163,6 +163,13 @@ class Writer {
     last_acknowledged_ = item.acknowledged_sequence;
     return item.status;
   }
+  // Says that the session has ended.
+  absl::Status End(Store& store) const {
+    v1::AppendRequest request;
+    *request.mutable_session() = SessionNamed(id_);
+    request.mutable_session()->set_ended(true);
+    return Send(store, request);
+  }
   uint64_t last_acknowledged() const { return last_acknowledged_; }
   void Skip() { ++sequence_; }
 

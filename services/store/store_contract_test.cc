@@ -434,10 +434,7 @@ TEST_CASE("sealed blocks give the space of the raw ones back once nobody follows
   RocksSubject subject(clock, options);
   Writer writer;
   WriteNoise(writer, subject.store(), 40);
-  v1::AppendRequest end;
-  *end.mutable_session() = SessionNamed(kSession);
-  end.mutable_session()->set_ended(true);
-  REQUIRE(writer.Send(subject.store(), end).ok());
+  REQUIRE(writer.End(subject.store()).ok());
   REQUIRE(subject.SealAll() > 0);
   subject.Reopen();  // flushes
   const uintmax_t both = DataBytes(subject.path());
@@ -471,10 +468,7 @@ TEST_CASE("deleting a sealed session gives its space back at once, and leaves th
   Writer other(kOther);
   for (Writer* writer : {&doomed, &other}) {
     WriteNoise(*writer, subject.store(), writer == &doomed ? 40 : 2);
-    v1::AppendRequest end;
-    *end.mutable_session() = SessionNamed(writer == &doomed ? kSession : kOther);
-    end.mutable_session()->set_ended(true);
-    REQUIRE(writer->Send(subject.store(), end).ok());
+    REQUIRE(writer->End(subject.store()).ok());
     REQUIRE(subject.SealAll(writer == &doomed ? kSession : kOther) > 0);
   }
   subject.Reopen();  // flushes

@@ -74,13 +74,6 @@ void SendOne(Writer& writer, Store& store, int64_t start_ns, const std::string& 
   REQUIRE(writer.Send(store, writer.Request({block})).ok());
 }
 
-void End(Writer& writer, Store& store) {
-  v1::AppendRequest request;
-  *request.mutable_session() = SessionNamed(kSession);
-  request.mutable_session()->set_ended(true);
-  REQUIRE(writer.Send(store, request).ok());
-}
-
 void CheckSame(Store& store, const Copy& copy) {
   CHECK(copy.caught_up);
   std::multiset<std::string> blocks;
@@ -150,7 +143,7 @@ CONTRACT("sealing changes nothing for who follows, and is told") {
   CatchUp(*reader, copy);
   SendOne(writer, subject->store(), 2);
   SendOne(writer, subject->store(), 3);
-  End(writer, subject->store());
+  REQUIRE(writer.End(subject->store()).ok());
   CHECK(subject->SealAll() == 1);
   CatchUp(*reader, copy);  // the appends as they came
   CHECK(copy.restarts == 1);
@@ -171,7 +164,7 @@ CONTRACT("who has fallen behind what is kept gets the state anew, whole") {
   SendOne(writer, subject->store(), 1);
   CatchUp(*FollowFrom(subject->store(), 0), copy);
   SendOne(writer, subject->store(), 2);
-  End(writer, subject->store());
+  REQUIRE(writer.End(subject->store()).ok());
   subject->SealAll();
   CHECK(*subject->store().TrimLog(kSession) == LogLeft::kYoung);  // too young to be forgotten
   clock.Advance(2'000);

@@ -52,12 +52,7 @@ class RandomWriter {
     }
   }
 
-  void End() {
-    v1::AppendRequest request;
-    *request.mutable_session() = SessionNamed(kSession);
-    request.mutable_session()->set_ended(true);
-    REQUIRE(writer_.Send(store_, request).ok());
-  }
+  void End() { REQUIRE(writer_.End(store_).ok()); }
 
  private:
   Store& store_;
@@ -161,10 +156,7 @@ CONTRACT("sequences and dictionaries outlive sealing, also after a restart") {
   const trace::OpId op = writer.Kernel("k");
   const auto first = writer.Request({writer.Block(lane, {{.op = op, .start_ns = 1}})});
   REQUIRE(writer.Send(subject->store(), first).ok());
-  v1::AppendRequest end;
-  *end.mutable_session() = SessionNamed(kSession);
-  end.mutable_session()->set_ended(true);
-  REQUIRE(writer.Send(subject->store(), end).ok());
+  REQUIRE(writer.End(subject->store()).ok());
   CHECK(subject->SealAll() == 1);
   clock.Advance(5'000);
   CHECK(*subject->store().TrimLog(kSession) == LogLeft::kNothing);
@@ -324,10 +316,7 @@ CONTRACT("a store that is full refuses blocks and keeps the rest going") {
   CHECK(status.code() == absl::StatusCode::kResourceExhausted);
   CHECK(stored > 0);
   CHECK(Read(subject->store(), All()).size() == static_cast<size_t>(stored));
-  v1::AppendRequest end;
-  *end.mutable_session() = SessionNamed(kSession);
-  end.mutable_session()->set_ended(true);
-  CHECK(writer.Send(subject->store(), end).ok());  // it may still say that it has ended
+  CHECK(writer.End(subject->store()).ok());  // it may still say that it has ended
   // Once there is room, the same append goes on where it was.
   Writer other(kOther);
   REQUIRE(subject->store().Delete(kSession).ok());
