@@ -27,11 +27,15 @@ absl::StatusOr<std::vector<StoredRow>> ReadRows(RocksDb& db, const rocksdb::Read
 
 RowPieces::RowPieces(RocksDb& db, const rocksdb::ReadOptions& options, std::string session_key)
     : session_key_(std::move(session_key)) {
-  pages_.at = db.Iterate(options, Family::kSealed);
-  rocksdb::ReadOptions ahead = options;
+  // Every key that is sought is there: filters would only be asked in vain.
+  rocksdb::ReadOptions known = options;
+  known.prefix_same_as_start = false;
+  known.total_order_seek = true;
+  pages_.at = db.Iterate(known, Family::kSealed);
+  rocksdb::ReadOptions ahead = known;
   ahead.readahead_size = 64 << 10;
   dense_bundles_.at = db.Iterate(ahead, Family::kSealed);
-  sparse_bundles_.at = db.Iterate(options, Family::kSealed);
+  sparse_bundles_.at = db.Iterate(known, Family::kSealed);
 }
 
 std::string RowPieces::KeyOf(const RowKey& row, SealedPart part, uint32_t number) const {
