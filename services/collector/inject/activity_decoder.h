@@ -1,0 +1,56 @@
+// From CUPTI's activity records to records of the ring. The agent's thread alone; it can wait where
+// the ring is full, so it stops before a record that has no room and goes on later.
+#pragma once
+
+#include <cstdint>
+
+#include "services/collector/inject/activity_buffers.h"
+#include "services/collector/inject/clock_map.h"
+#include "services/collector/inject/cupti_library.h"
+#include "services/collector/inject/ring_writer.h"
+
+namespace nanolane::inject {
+
+class ActivityDecoder {
+ public:
+  void Start(const CuptiLibrary& cupti, const ClockMap& clock);
+
+  // Decodes what is complete. False: the ring is full and something waits. With `drop`, what has no
+  // room is counted as lost instead.
+  bool DecodeCompleted(const CaptureUse& use, bool drop);
+
+  // Device work that was launched after this is not of the capture.
+  void SetLastCorrelation(uint32_t last) { last_correlation_ = last; }
+
+  // Kernels (not of graphs) whose launch call was seen by the callbacks, so far.
+  uint64_t kernels() const { return kernels_; }
+
+ private:
+  enum class Verdict : uint8_t { kDone, kNoRoom };
+
+  Verdict Decode(const CaptureUse& use, const CUpti_Activity& activity);
+  Verdict DecodeKernel(const CaptureUse& use, const CUpti_Activity& activity);
+  Verdict DecodeMemcpy(const CaptureUse& use, const CUpti_Activity& activity);
+  Verdict DecodePeerCopy(const CaptureUse& use, const CUpti_Activity& activity);
+  Verdict DecodeMemset(const CaptureUse& use, const CUpti_Activity& activity);
+  Verdict DecodeMemory(const CaptureUse& use, const CUpti_Activity& activity);
+  void DecodeContext(const CaptureUse& use, const CUpti_Activity& activity);
+
+  bool IsOutside(uint32_t correlation) const;
+  // False, counted: the times make no span.
+  bool HasTimes(const CaptureUse& use, uint64_t start, uint64_t end, uint32_t kind) const;
+
+  template <typename Record, typename Fill>
+  Verdict Write(const CaptureUse& use, wire::RecordType type, uint32_t kind, Fill fill);
+
+  const CuptiLibrary* cupti_ = nullptr;
+  const ClockMap* clock_ = nullptr;
+  uint32_t last_correlation_ = 0;  // 0: no end yet
+  uint64_t kernels_ = 0;
+  bool drop_ = false;
+  // The record that waits for room, within the oldest completed buffer; null: its first.
+  CUpti_Activity* next_ = nullptr;
+  bool next_waits_ = false;
+};
+
+}  // namespace nanolane::inject

@@ -1,0 +1,75 @@
+// One capture: CUPTI turned on and off again. The agent's thread alone.
+//
+// On: subscribe, callbacks, then activity kinds, kernels last, so that every kernel's launch is
+// seen. While on: Tick every so often takes what CUPTI has. Off: nothing new begins; what was
+// launched before is waited for, within a bound; then everything is disabled and CUPTI detached
+// (cuptiFinalize), without which launches stay slower for good.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "services/collector/inject/activity_decoder.h"
+#include "services/collector/inject/callback_table.h"
+#include "services/collector/inject/clock_map.h"
+#include "services/collector/inject/ring_writer.h"
+
+namespace nanolane::inject {
+
+struct Refusal {
+  wire::RefusalCode code = wire::RefusalCode::kUnspecified;
+  char text[sizeof(wire::Refused::text)] = {};
+};
+
+class Capture {
+ public:
+  // False: refused, everything is as before. The ring stays the caller's.
+  bool Start(Ring* ring, const wire::Start& start, Refusal* refusal);
+
+  // Takes what CUPTI has by now: every kTickNs. `flush`: asks CUPTI for buffers that are not full.
+  void Tick(bool flush);
+  // Whether records wait for room in the ring: then Tick(false) soon.
+  bool waits_for_room() const { return waits_for_room_; }
+  // CUPTI has ended by itself.
+  bool HasFailed() const;
+
+  // Ends it. `drain_ns`: how long launched work is waited for. `detach`: also finalizes CUPTI.
+  void Stop(wire::StopReason reason, int64_t drain_ns, bool detach);
+  // Whether the ring may be unmapped after Stop: no thread is stuck in a use of it.
+  bool ring_is_free() const { return ring_is_free_; }
+
+  int64_t on_ns() const { return on_ns_; }
+  uint32_t kinds_on() const { return kinds_on_; }
+  uint32_t cupti_version() const { return cupti_ != nullptr ? cupti_->version : 0; }
+
+ private:
+  bool Subscribe(Refusal* refusal);
+  bool EnableKinds(Refusal* refusal);
+  void DisableKinds();
+  void WriteDeviceFacts();
+  void WriteClockFact();
+  void WriteNote(const char* text);
+  void NoteWhatIsMissing();
+  void LookForTorch();
+  void CountDropped();
+  void Drain(int64_t drain_ns);
+  void Detach(bool finalize);
+
+  const CuptiLibrary* cupti_ = nullptr;
+  CallbackTable table_;
+  bool table_filled_ = false;
+  ClockMap clock_;
+  ActivityDecoder decoder_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  Ring* ring_ = nullptr;
+  uint32_t kinds_asked_ = 0;
+  uint32_t kinds_on_ = 0;
+  int64_t on_ns_ = 0;
+  int64_t next_slow_ns_ = 0;  // of clock facts and looking for PyTorch
+  bool waits_for_room_ = false;
+  bool ring_is_free_ = true;
+};
+
+inline constexpr int64_t kTickNs = 100'000'000;
+
+}  // namespace nanolane::inject

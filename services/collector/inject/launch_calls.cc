@@ -1,0 +1,285 @@
+#include "services/collector/inject/launch_calls.h"
+
+#include "services/collector/inject/clock.h"
+#include "services/collector/inject/cuda_driver.h"
+#include "services/collector/inject/event_streams.h"
+#include "services/collector/inject/ring_writer.h"
+
+namespace nanolane::inject {
+namespace {
+
+const CuptiLibrary* g_cupti = nullptr;
+const CallbackTable* g_table = nullptr;
+std::atomic<uint32_t> g_first_correlation{0};
+// Streams that are being captured into graphs, as far as was seen. Launches into them issue
+// nothing.
+std::atomic<int32_t> g_stream_captures{0};
+
+void NoteFirst(uint32_t correlation) {
+  uint32_t first = g_first_correlation.load(std::memory_order_relaxed);
+  while (
+      (first == 0 || static_cast<int32_t>(correlation - first) < 0) &&
+      !g_first_correlation.compare_exchange_weak(first, correlation, std::memory_order_relaxed)) {
+  }
+}
+
+wire::ApiDomain DomainOf(CUpti_CallbackDomain domain) {
+  return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? wire::ApiDomain::kRuntime
+                                               : wire::ApiDomain::kDriver;
+}
+
+// The parameters that are looked at, as CUPTI hands them over: the call's arguments in order.
+struct StreamParams {
+  CUstream stream;
+};
+struct EventParams {
+  CUevent event;
+};
+struct StreamEventParams {
+  CUstream stream;
+  CUevent event;
+};
+struct EventStreamParams {
+  CUevent event;
+  CUstream stream;
+};
+
+template <typename Params>
+const Params& ParamsOf(const CUpti_CallbackData& data) {
+  return *static_cast<const Params*>(data.functionParams);
+}
+
+int64_t StreamIdOf(const CUpti_CallbackData& data, CUstream stream, bool per_thread) {
+  uint32_t id = 0;
+  const CUptiResult result = g_cupti->get_stream_id(data.context, stream, per_thread ? 1 : 0, &id);
+  return result == CUPTI_SUCCESS ? int64_t{id} : -1;
+}
+
+int32_t DeviceOf(const CUpti_CallbackData& data) {
+  uint32_t device = 0;
+  if (data.context == nullptr) return -1;
+  return g_cupti->get_device_id(data.context, &device) == CUPTI_SUCCESS
+             ? static_cast<int32_t>(device)
+             : -1;
+}
+
+// The stream of a kernel launch; false: not known for this call.
+bool StreamOfLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                    const CUpti_CallbackData& data, CUstream* stream) {
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) {
+    switch (id) {
+      case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000:
+      case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000:
+      case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000:
+      case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000:
+      case CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000:
+        *stream = ParamsOf<cudaLaunchKernel_v7000_params>(data).stream;
+        return true;
+      case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060:
+      case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060:
+        *stream = ParamsOf<cudaLaunchKernelExC_v11060_params>(data).config->stream;
+        return true;
+      default: return false;
+    }
+  }
+  switch (id) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+      *stream = ParamsOf<cuLaunchKernel_params>(data).hStream;
+      return true;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+      *stream = ParamsOf<cuLaunchKernelEx_params>(data).config->hStream;
+      return true;
+    default: return false;
+  }
+}
+
+bool GoesIntoGraph(CUpti_CallbackDomain domain, CUpti_CallbackId id, CallFacts facts,
+                   const CUpti_CallbackData& data) {
+  if (g_stream_captures.load(std::memory_order_relaxed) <= 0) return false;
+  CUstream stream = nullptr;
+  return StreamOfLaunch(domain, id, data, &stream) &&
+         StreamIsCapturing(stream, facts.per_thread_stream);
+}
+
+void CountKernelLaunch(ThreadState& state, uint64_t capture) {
+  if (state.counted_capture.load(std::memory_order_relaxed) != capture) {
+    state.kernel_launches.store(0, std::memory_order_relaxed);
+    state.counted_capture.store(capture, std::memory_order_relaxed);
+  }
+  state.kernel_launches.store(state.kernel_launches.load(std::memory_order_relaxed) + 1,
+                              std::memory_order_relaxed);
+}
+
+struct Call {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
+  CallFacts facts;
+  int64_t start_ns;
+  int64_t duration_ns;
+};
+
+void WriteLaunch(const CaptureUse& use, const Call& call, const CUpti_CallbackData& data) {
+  const bool is_kernel = call.facts.call_class == CallClass::kKernelLaunch;
+  if (is_kernel && GoesIntoGraph(call.domain, call.id, call.facts, data)) return;
+  if (is_kernel) CountKernelLaunch(use.thread(), use->ring->number());
+  use.Write<wire::LaunchRecord>(wire::RecordType::kLaunch, kSlotLaunch,
+                                [&](wire::LaunchRecord& record) {
+                                  record.start_ns = call.start_ns;
+                                  record.duration_ns = call.duration_ns;
+                                  record.correlation = data.correlationId;
+                                  record.cbid = static_cast<uint16_t>(call.id);
+                                  record.domain = static_cast<uint8_t>(DomainOf(call.domain));
+                                });
+}
+
+struct Waited {
+  wire::SyncType type;
+  int64_t stream = -1;
+  int64_t event_stream = -1;
+};
+
+Waited WhatIsWaitedFor(const Call& call, const CUpti_CallbackData& data) {
+  const bool per_thread = call.facts.per_thread_stream;
+  switch (call.facts.call_class) {
+    case CallClass::kStreamSync:
+      return {.type = wire::SyncType::kStream,
+              .stream = StreamIdOf(data, ParamsOf<StreamParams>(data).stream, per_thread)};
+    case CallClass::kEventSync:
+      return {.type = wire::SyncType::kEvent,
+              .stream = StreamOfEvent(ParamsOf<EventParams>(data).event)};
+    case CallClass::kStreamWait:
+      return {.type = wire::SyncType::kStreamWaitEvent,
+              .stream = StreamIdOf(data, ParamsOf<StreamEventParams>(data).stream, per_thread),
+              .event_stream = StreamOfEvent(ParamsOf<StreamEventParams>(data).event)};
+    case CallClass::kContextSync: return {.type = wire::SyncType::kContext};
+    default: return {.type = wire::SyncType::kDevice};
+  }
+}
+
+void WriteSync(const CaptureUse& use, const Call& call, const CUpti_CallbackData& data) {
+  const Waited waited = WhatIsWaitedFor(call, data);
+  use.Write<wire::SyncRecord>(wire::RecordType::kSync, kSlotSync, [&](wire::SyncRecord& record) {
+    record.start_ns = call.start_ns;
+    record.duration_ns = call.duration_ns;
+    record.stream = waited.stream;
+    record.event_stream = waited.event_stream;
+    record.context = data.contextUid;
+    record.device = DeviceOf(data);
+    record.correlation = data.correlationId;
+    record.cbid = static_cast<uint16_t>(call.id);
+    record.domain = static_cast<uint8_t>(DomainOf(call.domain));
+    record.sync_type = static_cast<uint8_t>(waited.type);
+  });
+}
+
+void NoteRecord(const Call& call, const CUpti_CallbackData& data) {
+  const auto& params = ParamsOf<EventStreamParams>(data);
+  const int64_t stream = StreamIdOf(data, params.stream, call.facts.per_thread_stream);
+  if (stream >= 0) NoteEventRecorded(params.event, static_cast<uint32_t>(stream));
+}
+
+void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+           const CUpti_CallbackData& data) {
+  ThreadState& state = use.thread();
+  if (state.call_open && state.open_correlation == data.correlationId) return;
+  const int64_t now = MonotonicNs();
+  if (use->HasEnded(now)) return;
+  state.call_open = true;
+  state.open_correlation = data.correlationId;
+  state.open_cbid = static_cast<uint16_t>(id);
+  state.open_domain = static_cast<uint8_t>(DomainOf(domain));
+  state.call_start_ns = now;
+  state.last_correlation.store(data.correlationId, std::memory_order_relaxed);
+  NoteFirst(data.correlationId);
+}
+
+void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+          const CUpti_CallbackData& data) {
+  ThreadState& state = use.thread();
+  if (!state.call_open || state.open_correlation != data.correlationId || state.open_cbid != id ||
+      state.open_domain != static_cast<uint8_t>(DomainOf(domain))) {
+    return;
+  }
+  state.call_open = false;
+  const Call call = {.domain = domain,
+                     .id = id,
+                     .facts = g_table->At(domain, id),
+                     .start_ns = state.call_start_ns,
+                     .duration_ns = MonotonicNs() - state.call_start_ns};
+  // cudaError_t and CUresult alike: 0 is success.
+  const bool succeeded = data.functionReturnValue == nullptr ||
+                         *static_cast<const int*>(data.functionReturnValue) == 0;
+  switch (call.facts.call_class) {
+    case CallClass::kNone: return;
+    case CallClass::kKernelLaunch:
+    case CallClass::kGraphLaunch:
+    case CallClass::kCopy:
+      if (succeeded) WriteLaunch(use, call, data);
+      return;
+    case CallClass::kStreamSync:
+    case CallClass::kEventSync:
+    case CallClass::kContextSync:
+    case CallClass::kDeviceSync:
+    case CallClass::kStreamWait: WriteSync(use, call, data); return;
+    case CallClass::kEventRecord:
+      if (succeeded) NoteRecord(call, data);
+      return;
+    case CallClass::kCaptureBegin:
+      if (succeeded) g_stream_captures.fetch_add(1, std::memory_order_relaxed);
+      return;
+    case CallClass::kCaptureEnd:
+      // One whose beginning was not seen must not hide a later one.
+      if (g_stream_captures.fetch_sub(1, std::memory_order_relaxed) <= 0) {
+        g_stream_captures.fetch_add(1, std::memory_order_relaxed);
+      }
+      return;
+  }
+}
+
+}  // namespace
+
+void CUPTIAPI OnApiCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
+  if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+  const CaptureUse use;
+  if (!use) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    Enter(use, domain, id, call);
+  } else {
+    Exit(use, domain, id, call);
+  }
+}
+
+void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table) {
+  g_cupti = &cupti;
+  g_table = &table;
+  g_first_correlation.store(0, std::memory_order_relaxed);
+  g_stream_captures.store(0, std::memory_order_relaxed);
+  ForEachThread(
+      [](ThreadState& state) { state.last_correlation.store(0, std::memory_order_relaxed); });
+  ForgetEvents();
+}
+
+uint32_t FirstCorrelation() { return g_first_correlation.load(std::memory_order_relaxed); }
+
+uint32_t LastCorrelation() {
+  uint32_t last = 0;
+  ForEachThread([&last](ThreadState& state) {
+    const uint32_t own = state.last_correlation.load(std::memory_order_relaxed);
+    if (own != 0 && (last == 0 || static_cast<int32_t>(own - last) > 0)) last = own;
+  });
+  return last;
+}
+
+uint64_t KernelLaunches(uint64_t capture) {
+  uint64_t launches = 0;
+  ForEachThread([&launches, capture](ThreadState& state) {
+    if (state.counted_capture.load(std::memory_order_relaxed) != capture) return;
+    launches += state.kernel_launches.load(std::memory_order_relaxed);
+  });
+  return launches;
+}
+
+}  // namespace nanolane::inject

@@ -1,0 +1,30 @@
+// The callback of API calls: launches with their own start, end and thread, synchronizations, and
+// the records of events that waits refer to.
+//
+// It runs on the application's threads, at the enter and exit of the calls of CallbackTable. Of
+// nested calls (the runtime's and the driver's below it, which share a correlation id) the
+// outermost counts. No lock, no allocation, no system call but the clock's.
+#pragma once
+
+#include <cstdint>
+
+#include "services/collector/inject/callback_table.h"
+#include "services/collector/inject/cupti_library.h"
+
+namespace nanolane::inject {
+
+// For cuptiSubscribe. Before it, PrepareLaunchCalls.
+void CUPTIAPI OnApiCall(void* unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                        const void* data);
+
+// What the callback looks at; both must outlive the subscription. Forgets the capture before.
+void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table);
+
+// The lowest correlation id entered since PrepareLaunchCalls; 0: none.
+uint32_t FirstCorrelation();
+// The highest; 0: none. Exact once CloseCapture has returned.
+uint32_t LastCorrelation();
+// Kernel launches (not of graphs) that succeeded in the capture.
+uint64_t KernelLaunches(uint64_t capture);
+
+}  // namespace nanolane::inject
