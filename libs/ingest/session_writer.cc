@@ -7,8 +7,6 @@
 #include "libs/base/str_cat.h"
 #include "libs/rpc/channel.h"
 #include "libs/rpc/status.h"
-#include "libs/trace/block_codec.h"
-#include "libs/trace/wire.h"
 
 namespace nanolane::ingest {
 namespace {
@@ -16,14 +14,15 @@ namespace {
 using nanolane::store::v1::AppendRequest;
 using nanolane::store::v1::AppendResponse;
 
-// Dictionary entries of one append; far below the largest message.
-constexpr size_t kDictionaryBytes = 4 << 20;
-
 }  // namespace
 
 SessionWriter::SessionWriter(const nanolane::trace::v1::Session& session,
                              const WriterOptions& options)
-    : options_(options), session_(session) {}
+    : options_(options),
+      session_(session),
+      builder_({.block_events = options.block_events,
+                .buffered_events = options.buffered_events,
+                .append_bytes = options.append_bytes}) {}
 
 SessionWriter::~SessionWriter() {
   if (ended_ || stream_ == nullptr) return;
@@ -53,53 +52,13 @@ void SessionWriter::ReadAcknowledgements() {
 }
 
 absl::Status SessionWriter::Add(trace::LaneId lane, const trace::Event& event) {
-  trace::EventColumns& events = lanes_[lane];
-  events.Add(event);
-  ++buffered_;
-  if (events.size() >= options_.block_events) return CutLane(lane);
-  if (buffered_ >= options_.buffered_events) return CutFullestLane();
+  RETURN_IF_ERROR(builder_.Add(lane, event));
+  return Send(builder_.TakeFull());
+}
+
+absl::Status SessionWriter::Send(BlockBuilder::Appends appends) {
+  for (AppendRequest& append : appends) RETURN_IF_ERROR(SendOne(std::move(append)));
   return absl::OkStatus();
-}
-
-// The lowest of several that are equally full.
-absl::Status SessionWriter::CutFullestLane() {
-  const auto fullest = std::max_element(
-      lanes_.begin(), lanes_.end(),
-      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  return CutLane(fullest->first);
-}
-
-absl::Status SessionWriter::CutLane(trace::LaneId lane) {
-  trace::EventColumns& events = lanes_[lane];
-  if (events.empty()) return absl::OkStatus();
-  events.SortByStart();
-  const trace::OpId op = *std::max_element(events.op.begin(), events.op.end());
-  const trace::StackId stack = *std::max_element(events.stack.begin(), events.stack.end());
-  ASSIGN_OR_RETURN(
-      std::string block,
-      trace::EncodeBlock(events, {.lane = lane, .needs = dictionary_.NeedsOf(op, stack)}));
-  buffered_ -= events.size();
-  events.clear();
-  pending_bytes_ += block.size();
-  pending_.add_blocks(std::move(block));
-  return pending_bytes_ < options_.append_bytes ? absl::OkStatus() : Send();
-}
-
-absl::Status SessionWriter::Send() {
-  AppendRequest last = std::exchange(pending_, {});
-  pending_bytes_ = 0;
-  nanolane::trace::v1::DictionaryDelta delta;
-  trace::ToProto(dictionary_.TakeDelta(), delta);
-  std::vector<nanolane::trace::v1::DictionaryDelta> pieces =
-      trace::SplitDelta(std::move(delta), kDictionaryBytes);
-  // All but the last piece go ahead in appends of their own.
-  for (size_t i = 0; i + 1 < pieces.size(); ++i) {
-    AppendRequest ahead;
-    ahead.mutable_dictionary()->Swap(&pieces[i]);
-    RETURN_IF_ERROR(SendOne(std::move(ahead)));
-  }
-  if (!pieces.empty()) last.mutable_dictionary()->Swap(&pieces.back());
-  return SendOne(std::move(last));
 }
 
 absl::Status SessionWriter::SendOne(AppendRequest request) {
@@ -131,11 +90,15 @@ absl::Status SessionWriter::EndStream() {
 }
 
 absl::Status SessionWriter::Finish(const nanolane::trace::v1::Session& final_session) {
-  for (const auto& [lane, events] : lanes_) RETURN_IF_ERROR(CutLane(lane));
+  RETURN_IF_ERROR(builder_.CutAll());
+  RETURN_IF_ERROR(Send(builder_.TakeFull()));
   session_ = final_session;
   session_.set_ended(true);
-  *pending_.mutable_session() = session_;
-  RETURN_IF_ERROR(Send());
+  // The last append says that the session has ended, whether or not there is data left for it.
+  BlockBuilder::Appends rest = builder_.Take();
+  if (rest.empty()) rest.emplace_back();
+  *rest.back().mutable_session() = session_;
+  RETURN_IF_ERROR(Send(std::move(rest)));
   RETURN_IF_ERROR(EndStream());
   base::MutexLock lock(mutex_);
   if (acknowledged_ < sequence_) {

@@ -1,6 +1,5 @@
-// Writes sessions to a store over gRPC: encodes events into blocks, sends each dictionary entry
-// once before what needs it, keeps a bounded number of appends on the way, and waits for the last
-// one to be on disk.
+// Writes sessions to a store over gRPC: sends what a BlockBuilder makes of the events, keeps a
+// bounded number of appends on the way, and waits for the last one to be on disk.
 //
 // Sequences and blocks depend on the events alone, so that an import that is repeated after a crash
 // sends the same appends and the store keeps each once.
@@ -8,15 +7,13 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "libs/base/mutex.h"
+#include "libs/ingest/block_builder.h"
 #include "libs/ingest/session_sink.h"
-#include "libs/trace/event_columns.h"
 #include "nanolane/store/v1/store.grpc.pb.h"
 
 namespace nanolane::ingest {
@@ -42,7 +39,7 @@ class SessionWriter final : public SessionSink {
       const nanolane::trace::v1::Session& session, const WriterOptions& options);
   ~SessionWriter() override;
 
-  trace::DictionaryBuilder& dictionary() override { return dictionary_; }
+  trace::DictionaryBuilder& dictionary() override { return builder_.dictionary(); }
   absl::Status Add(trace::LaneId lane, const trace::Event& event) override;
   absl::Status Finish(const nanolane::trace::v1::Session& final_session) override;
 
@@ -52,10 +49,7 @@ class SessionWriter final : public SessionSink {
 
   SessionWriter(const nanolane::trace::v1::Session& session, const WriterOptions& options);
 
-  absl::Status CutLane(trace::LaneId lane);
-  absl::Status CutFullestLane();
-  // Sends what is pending and the dictionary's news.
-  absl::Status Send();
+  absl::Status Send(BlockBuilder::Appends appends);
   absl::Status SendOne(nanolane::store::v1::AppendRequest request);
   void ReadAcknowledgements();
   absl::Status EndStream();
@@ -67,12 +61,7 @@ class SessionWriter final : public SessionSink {
   std::thread reader_;
   bool ended_ = false;
 
-  trace::DictionaryBuilder dictionary_;
-  // Ordered: which lane is cut, and the order of the last cuts, must be the same in every run.
-  std::map<trace::LaneId, trace::EventColumns> lanes_;
-  size_t buffered_ = 0;
-  nanolane::store::v1::AppendRequest pending_;  // without dictionary, session and sequence
-  size_t pending_bytes_ = 0;
+  BlockBuilder builder_;
   uint64_t sequence_ = 0;
 
   base::Mutex mutex_;
