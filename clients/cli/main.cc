@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "clients/cli/commands/commands.h"
+#include "clients/cli/exit_code.h"
 #include "clients/cli/options.h"
 
 namespace {
-
-constexpr int kFailure = 1;
-constexpr int kUsage = 2;
 
 struct Entry {
   const char* name;
@@ -20,6 +18,9 @@ struct Entry {
 
 constexpr Entry kCommands[] = {
     {"up", "Starts every service in one process", nanolane::cli::AddUp},
+    {"run", "Starts a program that can be profiled", nanolane::cli::AddRun},
+    {"ps", "Lists the processes that can be profiled", nanolane::cli::AddPs},
+    {"profile", "Records what a process does on its GPUs", nanolane::cli::AddProfile},
     {"import", "Imports trace files", nanolane::cli::AddImport},
     {"ls", "Lists sessions", nanolane::cli::AddLs},
     {"stats", "Totals per lane and op", nanolane::cli::AddStats},
@@ -48,14 +49,13 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    return app.exit(error) == 0 ? 0 : nanolane::cli::kExitUsage;
   }
   for (const auto& [parsed, command] : commands) {
     if (!parsed->parsed()) continue;
     const absl::Status status = command->Run(options);
-    if (status.ok()) return 0;
-    std::cerr << "nanolane: " << status.message() << "\n";
-    return absl::IsInvalidArgument(status) ? kUsage : kFailure;
+    if (!status.ok()) std::cerr << "nanolane: " << status.message() << "\n";
+    return nanolane::cli::ExitCodeOf(status);
   }
-  return kUsage;
+  return nanolane::cli::kExitUsage;
 }

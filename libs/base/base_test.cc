@@ -40,8 +40,11 @@ TEST_CASE("durations are read exactly") {
   CHECK(*ParseDuration("3 µs") == 3'000);
   CHECK(*ParseDuration("-1.5us") == -1'500);
   CHECK(*ParseDuration("2h") == 7'200'000'000'000);
+  CHECK(*ParseDuration("1m30s") == 90'000'000'000);
+  CHECK(*ParseDuration("-1h1.5s2ns") == -3'601'500'000'002);
   for (const char* bad :
-       {"", "ms", "1", "1.2.3ms", "0.5ns", "1e3ms", "99999999999999999999s", "9999999999s"}) {
+       {"", "ms", "1", "1.2.3ms", "0.5ns", "1e3ms", "99999999999999999999s", "9999999999s", "30s1m",
+        "1s1s", "1m30", "1m-30s", "9000000000s900000000000000us"}) {
     CAPTURE(bad);
     CHECK_FALSE(ParseDuration(bad).ok());
   }

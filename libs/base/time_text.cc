@@ -1,5 +1,6 @@
 #include "libs/base/time_text.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -7,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "libs/base/number_text.h"
+#include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
 
 namespace nanolane::base {
@@ -27,6 +29,47 @@ constexpr std::array<Unit, 7> kUnits = {{{"ns", 1},
 absl::Status BadDuration(std::string_view text, std::string_view why) {
   return absl::InvalidArgumentError(
       StrCat("bad time \"", text, "\": ", why, "; write a number and a unit, such as 1.2ms"));
+}
+
+bool InNumber(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '.'; }
+
+__extension__ using Wide = __int128;
+
+// A number and its unit.
+struct Term {
+  Wide ns = 0;
+  int64_t unit_ns = 0;
+};
+
+// Takes the term at the beginning of `rest`, which is the end of `text`.
+absl::StatusOr<Term> TakeTerm(std::string_view text, std::string_view& rest) {
+  const auto number_end = std::find_if_not(rest.begin(), rest.end(), InNumber);
+  const auto term_end = std::find_if(number_end, rest.end(), InNumber);
+  const std::string_view number(rest.begin(), number_end);
+  std::string_view unit_name(number_end, term_end);
+  rest = std::string_view(term_end, rest.end());
+  while (!unit_name.empty() && unit_name.front() == ' ') unit_name.remove_prefix(1);
+  Term term;
+  for (const Unit& unit : kUnits) {
+    if (unit.name == unit_name) term.unit_ns = unit.ns;
+  }
+  if (term.unit_ns == 0) return BadDuration(text, "it has no unit of ns, us, ms, s, m or h");
+  const size_t point = number.find('.');
+  const std::string_view whole = number.substr(0, point);
+  const std::string_view fraction = point == std::string_view::npos ? "" : number.substr(point + 1);
+  if (whole.empty() && fraction.empty()) return BadDuration(text, "it has no number");
+  uint64_t value = 0;
+  if (!whole.empty() && !absl::SimpleAtoi(ToAbsl(whole), &value))
+    return BadDuration(text, "the number is not readable");
+  term.ns = static_cast<Wide>(value) * term.unit_ns;
+  int64_t place = term.unit_ns;
+  for (const char c : fraction) {
+    if (c < '0' || c > '9') return BadDuration(text, "the number is not readable");
+    if (place % 10 != 0 && c != '0') return BadDuration(text, "it is finer than a nanosecond");
+    place /= 10;
+    term.ns += static_cast<Wide>(c - '0') * place;
+  }
+  return term;
 }
 
 }  // namespace
@@ -61,38 +104,17 @@ std::string FormatExactNanos(int64_t ns) {
 }
 
 absl::StatusOr<int64_t> ParseDuration(std::string_view text) {
-  size_t at = 0;
   const bool negative = !text.empty() && text[0] == '-';
-  if (negative) ++at;
-  const size_t number_start = at;
-  while (at < text.size() &&
-         (absl::ascii_isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.'))
-    ++at;
-  const std::string_view number = text.substr(number_start, at - number_start);
-  std::string_view unit_name = text.substr(at);
-  while (!unit_name.empty() && unit_name.front() == ' ') unit_name.remove_prefix(1);
-  int64_t unit_ns = 0;
-  for (const Unit& unit : kUnits) {
-    if (unit.name == unit_name) unit_ns = unit.ns;
-  }
-  if (unit_ns == 0) return BadDuration(text, "it has no unit of ns, us, ms, s, m or h");
-  const size_t point = number.find('.');
-  const std::string_view whole = number.substr(0, point);
-  const std::string_view fraction = point == std::string_view::npos ? "" : number.substr(point + 1);
-  if (whole.empty() && fraction.empty()) return BadDuration(text, "it has no number");
-  uint64_t value = 0;
-  if (!whole.empty() && !absl::SimpleAtoi(ToAbsl(whole), &value))
-    return BadDuration(text, "the number is not readable");
-  __extension__ using Wide = __int128;
-  Wide ns = static_cast<Wide>(value) * unit_ns;
-  int64_t place = unit_ns;
-  for (const char c : fraction) {
-    if (c < '0' || c > '9') return BadDuration(text, "the number is not readable");
-    if (place % 10 != 0 && c != '0') return BadDuration(text, "it is finer than a nanosecond");
-    place /= 10;
-    ns += static_cast<Wide>(c - '0') * place;
-  }
-  if (ns > std::numeric_limits<int64_t>::max()) return BadDuration(text, "it is out of range");
+  std::string_view rest = text.substr(negative ? 1 : 0);
+  Wide ns = 0;
+  int64_t last_unit_ns = std::numeric_limits<int64_t>::max();
+  do {
+    ASSIGN_OR_RETURN(const Term term, TakeTerm(text, rest));
+    if (term.unit_ns >= last_unit_ns) return BadDuration(text, "its units must get smaller");
+    last_unit_ns = term.unit_ns;
+    ns += term.ns;
+    if (ns > std::numeric_limits<int64_t>::max()) return BadDuration(text, "it is out of range");
+  } while (!rest.empty());
   return static_cast<int64_t>(negative ? -ns : ns);
 }
 

@@ -16,8 +16,9 @@ std::string FormatDuration(int64_t ns);
 // All digits with thousands apart, for tooltips: "208 512 984 ns".
 std::string FormatExactNanos(int64_t ns);
 
-// A decimal number with a unit (ns, us, µs, ms, s, m, h): "1.2ms" → 1200000. Fractions below 1 ns,
-// missing units and values beyond int64 are errors.
+// A decimal number with a unit (ns, us, µs, ms, s, m, h), or several whose units get smaller:
+// "1.2ms" → 1200000, "1m30s" → 90 s. Fractions below 1 ns, missing units and values beyond int64 are
+// errors.
 absl::StatusOr<int64_t> ParseDuration(std::string_view text);
 
 struct TimeRange {

@@ -10,6 +10,9 @@
 namespace nanolane::cli {
 
 std::unique_ptr<Command> AddUp(CLI::App& command);
+std::unique_ptr<Command> AddRun(CLI::App& command);
+std::unique_ptr<Command> AddPs(CLI::App& command);
+std::unique_ptr<Command> AddProfile(CLI::App& command);
 std::unique_ptr<Command> AddImport(CLI::App& command);
 std::unique_ptr<Command> AddLs(CLI::App& command);
 std::unique_ptr<Command> AddStats(CLI::App& command);

@@ -9,6 +9,9 @@
 namespace nanolane::cli {
 namespace {
 
+constexpr size_t kGap = 2;          // between columns
+constexpr size_t kLeastWidth = 12;  // of a last column that gives way
+
 bool StartsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
 size_t Width(const std::string& text) {
@@ -28,7 +31,7 @@ std::string Shorten(const std::string& text, size_t width) {
 
 }  // namespace
 
-std::string Table::Render() const {
+std::string Table::Render(size_t line_width) const {
   std::vector<std::vector<std::string>> lines(1);
   for (const TableColumn& column : columns_) lines[0].push_back(column.title);
   for (const auto& row : rows_) {
@@ -41,12 +44,19 @@ std::string Table::Render() const {
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], Width(line[i]));
   }
+  if (line_width > 0) {
+    size_t before = 0;
+    for (size_t i = 0; i + 1 < widths.size(); ++i) before += widths[i] + kGap;
+    const size_t room = std::max(kLeastWidth, line_width - std::min(line_width, before));
+    for (auto& line : lines) line.back() = Shorten(line.back(), room);
+    widths.back() = std::min(widths.back(), room);
+  }
   std::string text;
   for (const auto& line : lines) {
     std::string rendered;
     for (size_t i = 0; i < line.size(); ++i) {
       const std::string padding(widths[i] - Width(line[i]), ' ');
-      if (i > 0) rendered += "  ";
+      if (i > 0) rendered.append(kGap, ' ');
       rendered += columns_[i].align == Align::kRight ? padding + line[i] : line[i] + padding;
     }
     rendered.erase(rendered.find_last_not_of(' ') + 1);

@@ -20,8 +20,9 @@ class Table {
 
   void AddRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
-  // Lines with line ends; the titles first.
-  std::string Render() const;
+  // Lines with line ends; the titles first. Where a line is to have `line_width` characters at most
+  // (0: any number), the last column gives way, down to a few characters.
+  std::string Render(size_t line_width = 0) const;
 
  private:
   std::vector<TableColumn> columns_;
