@@ -1,0 +1,224 @@
+#include "tests/simulated_gpu/callbacks.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tests/simulated_gpu/faults.h"
+#include "tests/simulated_gpu/sim_clock.h"
+
+namespace nanolane::sim {
+namespace callbacks {
+
+std::atomic<bool> ids_on[kMaxDomains][kMaxCallbackIds];
+
+namespace {
+
+struct Subscriber {
+  CUpti_CallbackFunc callback;
+  void* user_data;
+  std::string name;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::atomic<Subscriber*> current{nullptr};
+  // A call may still be in a subscriber that has left, so none is deleted.
+  std::vector<std::unique_ptr<Subscriber>> all;
+
+  Registry() {
+    const std::string foreign = ForeignSubscriberFromEnvironment();
+    if (!foreign.empty()) Add(nullptr, nullptr, foreign);
+  }
+
+  void Add(CUpti_CallbackFunc callback, void* user_data, std::string_view name) {
+    all.push_back(std::make_unique<Subscriber>(
+        Subscriber{callback, user_data, "CUPTI for " + std::string(name)}));
+    current.store(all.back().get());
+  }
+};
+
+Registry& GetRegistry() {
+  static auto* const registry = new Registry;
+  return *registry;
+}
+
+void TurnAllOff() {
+  for (auto& domain : ids_on) {
+    for (std::atomic<bool>& id : domain) id.store(false);
+  }
+}
+
+bool IsCurrent(CUpti_SubscriberHandle handle) {
+  return handle != nullptr && reinterpret_cast<Subscriber*>(handle) == GetRegistry().current.load();
+}
+
+bool IsDomain(CUpti_CallbackDomain domain) {
+  return domain > CUPTI_CB_DOMAIN_INVALID && domain < CUPTI_CB_DOMAIN_SIZE &&
+         static_cast<size_t>(domain) < kMaxDomains;
+}
+
+}  // namespace
+
+CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* user_data,
+                      std::string_view name, std::string& holder) {
+  if (handle == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  const int64_t error = GetFaults().subscribe_error.load();
+  if (error != 0) return static_cast<CUptiResult>(error);
+  Registry& registry = GetRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (const Subscriber* other = registry.current.load(); other != nullptr) {
+    holder = other->name;
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
+  AlignClientClock();
+  registry.Add(callback, user_data, name);
+  *handle = reinterpret_cast<CUpti_SubscriberHandle>(registry.current.load());
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult Unsubscribe(CUpti_SubscriberHandle handle) {
+  Registry& registry = GetRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (!IsCurrent(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
+  TurnAllOff();
+  registry.current.store(nullptr);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult Enable(CUpti_SubscriberHandle handle, bool on, CUpti_CallbackDomain domain,
+                   uint32_t id) {
+  Registry& registry = GetRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (!IsCurrent(handle) || !IsDomain(domain) || id == 0 || id >= kMaxCallbackIds) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  ids_on[domain][id].store(on);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult EnableDomain(CUpti_SubscriberHandle handle, bool on, CUpti_CallbackDomain domain) {
+  Registry& registry = GetRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (!IsCurrent(handle) || !IsDomain(domain)) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (std::atomic<bool>& id : ids_on[domain]) id.store(on);
+  return CUPTI_SUCCESS;
+}
+
+void Finalize() {
+  Registry& registry = GetRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  TurnAllOff();
+  registry.current.store(nullptr);
+}
+
+void RemoveForeign() {
+  Registry& registry = GetRegistry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const Subscriber* subscriber = registry.current.load();
+  if (subscriber != nullptr && subscriber->callback == nullptr) registry.current.store(nullptr);
+}
+
+void Tell(CUpti_CallbackDomain domain, uint32_t id, const void* data) {
+  if (!IsOn(domain, id)) return;
+  const Subscriber* subscriber = GetRegistry().current.load();
+  if (subscriber == nullptr || subscriber->callback == nullptr) return;
+  subscriber->callback(subscriber->user_data, domain, id, data);
+}
+
+}  // namespace callbacks
+
+uint32_t NextCorrelation() {
+  static std::atomic<uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+ApiCall::ApiCall(const ApiCallOptions& options) : options_(options) {
+  if (activity::IsApiOn(Kind(), options_.cbid)) start_ns_ = MonotonicNow();
+  if (callbacks::IsOn(options_.domain, options_.cbid)) Tell(CUPTI_API_ENTER);
+}
+
+ApiCall::~ApiCall() {
+  if (callbacks::IsOn(options_.domain, options_.cbid)) Tell(CUPTI_API_EXIT);
+  if (start_ns_ == 0) return;
+  Work work;
+  work.kind = Kind();
+  work.correlation = options_.correlation;
+  work.start_ns = start_ns_;
+  work.end_ns = MonotonicNow();
+  work.api = {options_.cbid, activity::ThreadId(), static_cast<uint32_t>(result_)};
+  activity::Record(work);
+}
+
+CUpti_ActivityKind ApiCall::Kind() const {
+  return options_.domain == CUPTI_CB_DOMAIN_RUNTIME_API ? CUPTI_ACTIVITY_KIND_RUNTIME
+                                                        : CUPTI_ACTIVITY_KIND_DRIVER;
+}
+
+void ApiCall::Tell(CUpti_ApiCallbackSite site) {
+  CUpti_CallbackData data{};
+  data.callbackSite = site;
+  data.functionName = options_.function;
+  data.functionParams = options_.parameters;
+  data.functionReturnValue = site == CUPTI_API_EXIT ? &result_ : nullptr;
+  data.symbolName = options_.symbol;
+  data.context = options_.context.Handle();
+  data.contextUid = options_.context.id;
+  data.correlationData = &correlation_data_;
+  data.correlationId = options_.correlation;
+  callbacks::Tell(options_.domain, options_.cbid, &data);
+}
+
+void TellContextCreated(Context& context) {
+  CUpti_ResourceData data{};
+  data.context = context.Handle();
+  callbacks::Tell(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &data);
+  if (!activity::IsOn(CUPTI_ACTIVITY_KIND_CONTEXT)) return;
+  Work work;
+  work.kind = CUPTI_ACTIVITY_KIND_CONTEXT;
+  work.context = context.id;
+  work.device = context.device;
+  activity::Record(work);
+}
+
+void TellStreamCreated(Stream& stream) {
+  CUpti_ResourceData data{};
+  data.context = stream.context.Handle();
+  data.resourceHandle.stream = stream.Handle();
+  callbacks::Tell(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, &data);
+  if (!activity::IsOn(CUPTI_ACTIVITY_KIND_STREAM)) return;
+  Work work;
+  work.kind = CUPTI_ACTIVITY_KIND_STREAM;
+  work.context = stream.context.id;
+  work.stream = stream.id;
+  activity::Record(work);
+}
+
+void TellPoolCreated(Pool& pool) {
+  if (!activity::IsOn(CUPTI_ACTIVITY_KIND_MEMORY_POOL)) return;
+  Work work;
+  work.kind = CUPTI_ACTIVITY_KIND_MEMORY_POOL;
+  work.start_ns = work.end_ns = MonotonicNow();
+  work.device = pool.device;
+  work.memory.pool = pool.address;
+  activity::Record(work);
+}
+
+void HoldSubscription(std::string_view tool) {
+  CUpti_SubscriberHandle handle = nullptr;
+  std::string holder;
+  (void)callbacks::Subscribe(&handle, nullptr, nullptr, tool, holder);
+}
+
+void ReleaseSubscription() { callbacks::RemoveForeign(); }
+
+void BreakCupti() {
+  CUpti_StateData data{};
+  data.notification.result = CUPTI_ERROR_UNKNOWN;
+  data.notification.message = "the simulated CUPTI broke down, as it was asked to";
+  callbacks::Tell(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
+  activity::Finalize();
+  callbacks::Finalize();
+}
+
+}  // namespace nanolane::sim
