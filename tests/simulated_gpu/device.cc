@@ -22,9 +22,13 @@ struct Machine {
   std::array<Device, kMaxDevices> devices;
   std::array<Context, kMaxDevices> contexts;
   std::array<Pool, kMaxDevices> pools;
-  std::atomic<uint32_t> pools_made{kMaxDevices};
   std::mutex kernels_mutex;
   std::map<std::string, Kernel, std::less<>> kernels;
+  // Objects that programs made; as deques they stay where they are.
+  std::mutex objects_mutex;
+  std::deque<Event> events;
+  std::deque<Graph> graphs;
+  std::deque<Pool> made_pools;
 
   Machine() {
     for (uint32_t i = 0; i < kMaxDevices; ++i) {
@@ -178,23 +182,26 @@ Stream& PerThreadStream() {
 }
 
 Event& CreateEvent() {
-  static std::atomic<uint32_t> made{0};
   Init();
-  auto* event = new Event;
-  event->id = ++made;
-  event->context = &CurrentContext();
-  return *event;
+  Context& context = CurrentContext();
+  Machine& machine = GetMachine();
+  const std::lock_guard<std::mutex> lock(machine.objects_mutex);
+  Event& event = machine.events.emplace_back();
+  event.id = static_cast<uint32_t>(machine.events.size());
+  event.context = &context;
+  return event;
 }
 
 Graph& CreateGraph(std::vector<GraphNode> nodes) {
-  static std::atomic<uint32_t> made{0};
-  auto* graph = new Graph;
-  graph->id = ++made;
+  Machine& machine = GetMachine();
+  const std::lock_guard<std::mutex> lock(machine.objects_mutex);
+  Graph& graph = machine.graphs.emplace_back();
+  graph.id = static_cast<uint32_t>(machine.graphs.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
-    graph->node_ids.push_back((uint64_t{graph->id} << 32) + i + 1);
+    graph.node_ids.push_back((uint64_t{graph.id} << 32) + i + 1);
   }
-  graph->nodes = std::move(nodes);
-  return *graph;
+  graph.nodes = std::move(nodes);
+  return graph;
 }
 
 uint32_t StreamId(const Stream& stream) { return stream.id; }
@@ -202,9 +209,15 @@ uint32_t DeviceOf(const Stream& stream) { return stream.context.device; }
 
 Pool& CreatePool() {
   Init();
-  auto* pool = new Pool;
-  pool->address = kFirstPoolAddress + GetMachine().pools_made++;
-  pool->device = CurrentContext().device;
+  const uint32_t device = CurrentContext().device;
+  Machine& machine = GetMachine();
+  Pool* pool = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(machine.objects_mutex);
+    pool = &machine.made_pools.emplace_back();
+    pool->address = kFirstPoolAddress + kMaxDevices + machine.made_pools.size();
+    pool->device = device;
+  }
   TellPoolCreated(*pool);
   return *pool;
 }

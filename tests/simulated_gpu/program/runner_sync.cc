@@ -41,6 +41,12 @@ absl::Status ReadRange(const Command& command, const std::string& text,
   return absl::OkStatus();
 }
 
+Deed RangeDeed(const char* call, const std::string& name, const Command& command) {
+  Deed deed = DeedNamed(call, name);
+  deed.domain = Lasting(DomainOf(command));
+  return deed;
+}
+
 // A call of NVTX as one of the program's; false becomes its result.
 Call NvtxCall(bool was_made) { return {was_made ? kSuccess : kErrorNotInitialized, 0}; }
 
@@ -168,19 +174,22 @@ absl::Status Runner::RunFreeAsync(const Command& command) {
 absl::Status Runner::RunPush(const Command& command) {
   ranges::RangeOptions options;
   RETURN_IF_ERROR(ReadRange(command, WordAt(command, 0), options));
-  Do(DeedNamed("nvtx-push", options.text), 1, [&] { return NvtxCall(ranges::Push(options)); });
+  Do(RangeDeed("nvtx-push", options.text, command), 1,
+     [&] { return NvtxCall(ranges::Push(options)); });
   return absl::OkStatus();
 }
 
 absl::Status Runner::RunPop(const Command& command) {
-  Do(DeedNamed("nvtx-pop", ""), 1, [&] { return NvtxCall(ranges::Pop(DomainOf(command))); });
+  Do(RangeDeed("nvtx-pop", "", command), 1,
+     [&] { return NvtxCall(ranges::Pop(DomainOf(command))); });
   return absl::OkStatus();
 }
 
 absl::Status Runner::RunMark(const Command& command) {
   ranges::RangeOptions options;
   RETURN_IF_ERROR(ReadRange(command, WordAt(command, 0), options));
-  Do(DeedNamed("nvtx-mark", options.text), 1, [&] { return NvtxCall(ranges::Mark(options)); });
+  Do(RangeDeed("nvtx-mark", options.text, command), 1,
+     [&] { return NvtxCall(ranges::Mark(options)); });
   return absl::OkStatus();
 }
 
@@ -188,7 +197,7 @@ absl::Status Runner::RunRangeStart(const Command& command) {
   ranges::RangeOptions options;
   RETURN_IF_ERROR(ReadRange(command, WordAt(command, 1), options));
   uint64_t& id = names_.ranges[WordAt(command, 0)];
-  Do(DeedNamed("nvtx-start", options.text), 1,
+  Do(RangeDeed("nvtx-start", options.text, command), 1,
      [&] { return NvtxCall(ranges::Start(options, id)); });
   return absl::OkStatus();
 }
@@ -196,7 +205,7 @@ absl::Status Runner::RunRangeStart(const Command& command) {
 absl::Status Runner::RunRangeEnd(const Command& command) {
   const auto range = names_.ranges.find(WordAt(command, 0));
   if (range == names_.ranges.end()) return Wrong(command, "names no range");
-  Do(DeedNamed("nvtx-end", range->first), 1,
+  Do(RangeDeed("nvtx-end", range->first, command), 1,
      [&] { return NvtxCall(ranges::End(DomainOf(command), range->second)); });
   return absl::OkStatus();
 }

@@ -53,12 +53,12 @@ void Truth::Flush() {
     std::fprintf(file_,
                  "{\"call\":\"%s\",\"before\":%lld,\"after\":%lld,\"thread\":%ld,\"name\":\"%s\","
                  "\"correlation\":%u,\"device\":%d,\"stream\":%lld,\"bytes\":%llu,\"result\":%d,"
-                 "\"count\":%llu}\n",
+                 "\"count\":%llu,\"domain\":\"%s\"}\n",
                  deed.call, static_cast<long long>(deed.before_ns),
                  static_cast<long long>(deed.after_ns), thread, Escaped(deed.name).c_str(),
                  deed.correlation, deed.device, static_cast<long long>(deed.stream),
                  static_cast<unsigned long long>(deed.bytes), deed.result,
-                 static_cast<unsigned long long>(deed.count));
+                 static_cast<unsigned long long>(deed.count), Escaped(deed.domain).c_str());
   }
   deeds_of_thread.clear();
   std::fflush(file_);

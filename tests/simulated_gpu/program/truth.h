@@ -2,7 +2,8 @@
 // against. A line is
 //
 //   {"call": "launch", "before": 12, "after": 34, "thread": 99, "name": "_Z3addPfS_i",
-//    "correlation": 5, "device": 0, "stream": 13, "bytes": 0, "result": 0, "count": 1}
+//    "correlation": 5, "device": 0, "stream": 13, "bytes": 0, "result": 0, "count": 1,
+//    "domain": ""}
 //
 // with times of CLOCK_MONOTONIC, the operating system's thread ids, and CUPTI's numbers of
 // correlations and streams. `count` above 1: so many calls of that kind, from before the first to
@@ -20,8 +21,9 @@
 namespace nanolane::sim {
 
 struct Deed {
-  const char* call = "";  // static
-  const char* name = "";  // lives as long as the process
+  const char* call = "";    // static
+  const char* name = "";    // lives as long as the process
+  const char* domain = "";  // NVTX's; lives as long
   int64_t before_ns = 0;
   int64_t after_ns = 0;
   uint64_t bytes = 0;
