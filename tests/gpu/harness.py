@@ -38,9 +38,7 @@ def find_field(value, name):
 
 def parse_json(text):
     """The document in a text that may have lines around it; None: there is none."""
-    for start in (text.find("{"), text.find("[")):
-        if start < 0:
-            continue
+    for start in sorted(at for at in (text.find("{"), text.find("[")) if at >= 0):
         try:
             return json.JSONDecoder().raw_decode(text[start:])[0]
         except ValueError:
@@ -253,7 +251,7 @@ class Nanolane:
             paths + [p for p in [self.plain.get("LD_LIBRARY_PATH")] if p]))
         self.up = None
         self.address = ""
-        self.captures = 0
+        self.captures = []
 
     def note(self, text):
         with open(self.log, "a", encoding="utf-8") as log:
@@ -338,8 +336,14 @@ class Nanolane:
         raise CheckFailed(f"process {pid} is not listed with GPUs by nanolane ps: {entry}")
 
     def profile(self, pid, seconds):
-        self.captures += 1
-        return Capture(self, pid, seconds, self.folder / f"profile{self.captures}")
+        self.captures.append(Capture(self, pid, seconds,
+                                     self.folder / f"profile{len(self.captures)}"))
+        return self.captures[-1]
+
+    def end_captures(self):
+        """Ends what a check that failed has left."""
+        for capture in self.captures:
+            end_group(capture.process)
 
     def session(self, session_id):
         sessions = self.json("ls") or []

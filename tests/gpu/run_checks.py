@@ -40,7 +40,7 @@ CHECKS = {
     "fork": (faults.fork_while_recording, "", 60),
     "sigkill": (faults.kill_while_recording, "storm", 40),
     "latency": (exact.pulse_latency, "pulse", 45),
-    "toggles": (exact.storm_toggles, "storm", 75),
+    "toggles": (exact.storm_toggles, "storm", 90),
     "10m": (exact.storm_10m, "storm", 100),
     "collector": (faults.collector_killed, "storm", 60),
 }
