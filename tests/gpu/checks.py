@@ -56,8 +56,10 @@ def nvcc_path():
 def compile_programs(folder, names, log, timeout=150):
     """Compiles the CUDA workloads, all at once; {name: why it failed}."""
     nvcc = [nvcc_path(), "-O2", "-std=c++17", f"-arch={gpu_architecture()}"]
+    # Where libcuda.so to link with lies, also on machines whose driver is elsewhere.
+    stubs = Path(nvcc[0]).resolve().parent.parent / "lib64/stubs"
     commands = {name: [*nvcc, "-o", str(folder / name), str(WORKLOADS / f"{name}.cu"),
-                       *CUDA_PROGRAMS[name]] for name in names}
+                       f"-L{stubs}", *CUDA_PROGRAMS[name]] for name in names}
     if "copies" in commands:
         # One part of it has another default stream, so it is compiled on its own before.
         part = str(folder / "per_thread.o")

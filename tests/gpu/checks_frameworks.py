@@ -112,26 +112,30 @@ def profiler_conflict(ctx):
         row.faults.append("profile was not refused while torch.profiler records")
     else:
         row.notes.append(f"refused with: {refusal}")
-    if capture.process.returncode != 0 and not any(word in refusal.lower() for word in ("profil", "kineto", "torch", "tool", "cupti")):
+    named = any(word in refusal.lower() for word in ("profil", "kineto", "torch", "tool", "cupti"))
+    if capture.process.returncode != 0 and not named:
         row.faults.append("the refusal does not name who records")
     seen = workload.answer(30)
-    row.expected, row.got = f">={seen['iterations']} kernels", str(seen["events"])
-    if seen["events"] < seen["iterations"]:
-        row.faults.append(f"torch.profiler saw {seen['events']} of {2 * seen['iterations']} kernels")
+    row.expected, row.got = f">={2 * seen['iterations']} kernels", str(seen["events"])
+    if seen["events"] < 2 * seen["iterations"]:
+        row.faults.append(f"torch.profiler saw {seen['events']} kernels of "
+                          f"{seen['iterations']} iterations")
     try:
         capture, _ = ctx.capture(workload, "run 50")
         row.captures += 1
         ctx.add_losses(capture, row)
         kernels = ctx.trace(capture, row, all_launched=False).kernel_count()
-        row.notes.append(f"after it: {kernels} kernels of 100")
-        expect(row, "kernels after torch.profiler", 100, kernels)
+        row.notes.append(f"after it: {kernels} kernels of 50 iterations")
+        # At least two an iteration; a library may use more for a product.
+        if kernels < 100 or kernels % 50:
+            row.faults.append(f"{kernels} kernels of 50 iterations after torch.profiler")
     except CheckFailed as failure:
         if not workload.alive():
             raise
         row.notes.append(f"after it: {failure}")
     again = workload.ask("record 500", 30)
     row.notes.append(f"torch.profiler again: {again['events']} events")
-    if again["events"] < again["iterations"]:
+    if again["events"] < 2 * again["iterations"]:
         row.faults.append("torch.profiler saw too little after the capture")
     expect(row, "exit code", 0, workload.close())
     return row

@@ -245,7 +245,8 @@ class Nanolane:
         # Without variables of the caller's that would inject something into what is measured.
         self.plain = {key: value for key, value in os.environ.items()
                       if key not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",
-                                     "NANOLANE_SOCKET", "NANOLANE_SERVER")}
+                                     "NANOLANE_SOCKET", "NANOLANE_SERVER",
+                                     "NANOLANE_INJECT_LIBRARY")}
         paths = [str(Path(binaries).resolve()), str(Path(binaries).resolve() / "lib")]
         self.env = dict(self.plain, LD_LIBRARY_PATH=":".join(
             paths + [p for p in [self.plain.get("LD_LIBRARY_PATH")] if p]))

@@ -13,7 +13,7 @@
 //   gap FROM TO         longest pause between two launches    → max_gap_ns, at_ns
 //   bench ROUNDS CORE   one thread on one core, 1,000 launches a round
 //                                                             → cpu_ns, wall_ns (medians a launch)
-//   exit                exits at once, while threads launch
+//   exit                exits at once, with work of all threads under way
 //
 // Times are ns of CLOCK_MONOTONIC.
 #include <sched.h>
@@ -39,7 +39,8 @@ using gpu_check::NowNs;
 // Waits now and then, so that the device never lags far behind the threads.
 constexpr uint64_t kLaunchesBetweenWaits = 4096;
 
-// Once the process exits, CUDA answers with errors, which must not end it in another way.
+// Once the process exits, launching threads stand still: CUDA must not be called while it is taken
+// down, and its errors must not end the process in another way.
 std::atomic<bool> g_exiting{false};
 
 void WaitFor(cudaStream_t stream) {
@@ -121,6 +122,7 @@ class Launcher {
     uint64_t at = written_.load(std::memory_order_relaxed);
     for (uint64_t i = 0; count == 0 || i < count; ++i) {
       if (stop_.load(std::memory_order_relaxed)) break;
+      while (g_exiting.load(std::memory_order_relaxed)) pause();
       log_[at % log_.size()] = NowNs();
       null_kernel<<<1, 1, 0, stream>>>();
       written_.store(++at, std::memory_order_release);
@@ -284,6 +286,7 @@ int main(int argc, char** argv) {
       {"exit",
        [](const Arguments&) -> std::string {
          g_exiting.store(true);
+         usleep(2000);  // for launches that are under way
          std::exit(0);
        }},
   });
