@@ -190,6 +190,24 @@ TEST_CASE("losses are shown while they happen, at the end and in the JSON") {
         Json({{"kind", "kernel"}, {"reason", "the ring was full"}, {"count", 12}}));
 }
 
+TEST_CASE("on a terminal progress is one line that is written over, with losses in red") {
+  CollectorScript script = MakeScript();
+  auto* loss = script.steps[1].add_losses();
+  loss->set_reason("the ring was full");
+  loss->set_count(1);
+  const FakeCollector collector(script);
+  std::string line;
+  for (const std::string& word : Words(collector, {"profile", "4711"})) line += word + " ";
+  const CommandResult result =
+      RunCommand({"/usr/bin/script", "--quiet", "--return", "--command", line, "/dev/null"});
+  CAPTURE(result.output);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.output, Contains("\r\033[K\033[?7lrecording, 1 s of 30 s"));
+  CHECK_THAT(result.output,
+             Contains("\r\033[K\033[?7l\033[1;31mLOST 1 event\033[0m, recording, 3 s of 30 s"));
+  CHECK_THAT(result.output, Contains("\r\033[Ksession "));  // the line is gone
+}
+
 TEST_CASE("--follow prints the session's id before anything else") {
   const FakeCollector collector(MakeScript());
   const CommandResult table = Run(collector, {"profile", "4711", "--follow"});

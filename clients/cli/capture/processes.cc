@@ -106,14 +106,19 @@ std::string GpusText(const Process& process) {
   return text.empty() ? "-" : text;
 }
 
-std::string StateText(const Process& process) {
+std::string StateName(const Process& process) {
   switch (process.state()) {
     case collector_v1::PROCESS_STATE_READY: return "ready";
     case collector_v1::PROCESS_STATE_CAPTURING: return "capturing";
-    case collector_v1::PROCESS_STATE_REFUSED:
-      return process.refusal().empty() ? "refused" : "refused: " + process.refusal();
+    case collector_v1::PROCESS_STATE_REFUSED: return "refused";
     default: return "unknown";
   }
+}
+
+std::string StateText(const Process& process) {
+  const bool refused = process.state() == collector_v1::PROCESS_STATE_REFUSED;
+  const std::string why = refused && !process.refusal().empty() ? ": " + process.refusal() : "";
+  return StateName(process) + why;
 }
 
 std::string ContainerText(const Process& process) {

@@ -26,7 +26,10 @@ std::string CommandText(const nanolane::collector::v1::Process& process);
 // "0 H200", "0–7 H200", "0 H200, 1 A100"; "-" where CUDA has not answered yet.
 std::string GpusText(const nanolane::collector::v1::Process& process);
 
-// "ready", "capturing", "refused: why".
+// "ready", "capturing", "refused".
+std::string StateName(const nanolane::collector::v1::Process& process);
+
+// As StateName, with the reason: "refused: why".
 std::string StateText(const nanolane::collector::v1::Process& process);
 
 // First digits of a container's id; "-": none.

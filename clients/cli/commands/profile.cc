@@ -1,4 +1,6 @@
 // nanolane profile: records what a process does on its GPUs, and shows how it goes.
+#include <unistd.h>
+
 #include <iostream>
 #include <utility>
 
@@ -62,7 +64,9 @@ class EarlyEnd {
 
  private:
   static void End(CollectorClient& client, const std::string& session_id) {
-    std::cerr << "\nending the capture; once more leaves it alone, and it ends by itself\n";
+    // Off the line that is written over, and off the "^C" that the terminal has put there.
+    if (isatty(STDERR_FILENO) != 0) std::cerr << "\n";
+    std::cerr << "ending the capture; once more leaves it alone, and it ends by itself\n";
     const absl::Status ended = client.EndCapture(session_id);
     if (ended.ok()) return;
     std::cerr << base::StrCat("nanolane: cannot end the capture early: ", ended.message(), "\n");

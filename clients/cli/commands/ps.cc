@@ -29,15 +29,6 @@ size_t TerminalWidth() {
   return size.ws_col;
 }
 
-std::string StateName(const Process& process) {
-  switch (process.state()) {
-    case collector_v1::PROCESS_STATE_READY: return "ready";
-    case collector_v1::PROCESS_STATE_CAPTURING: return "capturing";
-    case collector_v1::PROCESS_STATE_REFUSED: return "refused";
-    default: return "unknown";
-  }
-}
-
 class Ps final : public Command {
  public:
   absl::Status Run(const GlobalOptions& options) override {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "libs/base/status_macros.h"
