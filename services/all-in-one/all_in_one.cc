@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "libs/base/log.h"
 #include "libs/base/status_macros.h"
 #include "libs/base/str_cat.h"
 
@@ -38,16 +39,36 @@ absl::StatusOr<std::unique_ptr<AllInOne>> AllInOne::Start(const Options& options
   ASSIGN_OR_RETURN(all->internal_,
                    rpc::Server::Start({.listen = "", .services = {&all->internal_store_service_}}));
   all->query_service_ = std::make_unique<query::QueryService>(all->internal_->InProcessChannel());
-  ASSIGN_OR_RETURN(
-      all->public_,
-      rpc::Server::Start({.listen = options.listen,
-                          .services = {&all->public_store_service_, all->query_service_.get()}}));
+  std::vector<grpc::Service*> services = {&all->public_store_service_, all->query_service_.get()};
+  if (options.collector.has_value()) {
+    collector::CollectorOptions collector = *options.collector;
+    collector.store = all->internal_->InProcessChannel();
+    if (collector.spool_folder.empty()) {
+      collector.spool_folder = base::StrCat(options.store.store.path, "/spool");
+    }
+    absl::StatusOr<std::unique_ptr<collector::Collector>> started =
+        collector::Collector::Start(collector, TheClock());
+    if (started.ok()) {
+      all->collector_ = *std::move(started);
+      all->collector_service_ = std::make_unique<collector::CollectorService>(*all->collector_);
+      services.push_back(all->collector_service_.get());
+    } else if (options.collector_may_fail) {
+      base::LogWarning("collector",
+                       base::StrCat("no collector here: ", started.status().message()));
+    } else {
+      return started.status();
+    }
+  }
+  ASSIGN_OR_RETURN(all->public_,
+                   rpc::Server::Start({.listen = options.listen, .services = services}));
   return all;
 }
 
 void AllInOne::Shutdown(std::chrono::milliseconds grace) {
   // From the outside in: what a public call needs ends after it.
   if (public_ != nullptr) public_->Shutdown(grace);
+  collector_service_.reset();
+  collector_.reset();
   if (internal_ != nullptr) internal_->Shutdown(grace);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/simulated_gpu/activity.h"
+#include "tests/simulated_gpu/callback_names.h"
 #include "tests/simulated_gpu/callbacks.h"
 #include "tests/simulated_gpu/device.h"
 #include "tests/simulated_gpu/faults.h"
@@ -47,6 +48,13 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t* version) {
   if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *version = static_cast<uint32_t>(sim::GetFaults().cupti_version.load());
   return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
+                                          const char** name) {
+  if (name == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *name = sim::CallbackName(domain, id);
+  return *name != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text) {

@@ -34,11 +34,13 @@ absl::Status WriteAddress(const std::string& path, const std::string& address) {
 
 class Up final : public Command {
  public:
-  explicit Up(CLI::App& command) {
+  explicit Up(CLI::App& command) : command_(&command) {
     flags_.data = DefaultData();
     command.add_option("--data", flags_.data, "Folder of the store; made if it is not there")
         ->capture_default_str();
     flags_.AddTo(command);
+    collector_flags_.AddTo(command);
+    command.add_flag("--no-collector", no_collector_, "Start no collector");
     command
         .add_option("--listen", listen_, "Loopback HOST:PORT (port 0: any free one) or unix:/path")
         ->capture_default_str();
@@ -48,11 +50,19 @@ class Up final : public Command {
 
   absl::Status Run(const GlobalOptions& /*options*/) override {
     const rpc::StopSignal stop;
-    all_in_one::Options options{.store = {}, .listen = listen_};
+    all_in_one::Options options{.store = {}, .listen = listen_, .collector = std::nullopt};
     ASSIGN_OR_RETURN(options.store, flags_.Options());
+    if (!no_collector_) {
+      ASSIGN_OR_RETURN(options.collector, collector_flags_.Options());
+      // A second server on a machine, or a user without the rights, has a store all the same.
+      options.collector_may_fail = command_->count("--socket") == 0;
+    }
     ASSIGN_OR_RETURN(const auto all, all_in_one::AllInOne::Start(options));
-    std::cout << "Nanolane is up at " << all->address() << ", data in " << flags_.data
-              << ". Ctrl+C ends it." << std::endl;
+    std::cout << "Nanolane is up at " << all->address() << ", data in " << flags_.data;
+    if (!all->collector_socket().empty()) {
+      std::cout << ", processes register at " << all->collector_socket();
+    }
+    std::cout << ". Ctrl+C ends it." << std::endl;
     if (!address_file_.empty()) RETURN_IF_ERROR(WriteAddress(address_file_, all->address()));
     stop.Wait();
     all->Shutdown(std::chrono::seconds(5));
@@ -61,6 +71,9 @@ class Up final : public Command {
 
  private:
   all_in_one::StoreFlags flags_;
+  all_in_one::CollectorFlags collector_flags_;
+  bool no_collector_ = false;
+  const CLI::App* command_ = nullptr;
   std::string listen_ = kDefaultAddress;
   std::string address_file_;
 };

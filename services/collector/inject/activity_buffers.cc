@@ -120,11 +120,6 @@ void RecycleBuffer(const CompletedBuffer& completed) {
   if (Buffer* buffer = Find(completed.memory)) buffer->state = State::kIdle;
 }
 
-bool AnyCompleted() {
-  SpinGuard guard(g_lock);
-  return FindState(State::kComplete) != nullptr;
-}
-
 uint64_t TakeThrownAway() { return g_thrown_away.exchange(0, std::memory_order_relaxed); }
 
 void FreeIdleBuffers() {

@@ -29,9 +29,6 @@ void CompleteBuffer(uint8_t* memory, size_t valid_bytes);
 bool NextCompleted(CompletedBuffer* buffer);
 // When its records have been read.
 void RecycleBuffer(const CompletedBuffer& buffer);
-// Whether one is complete or waits to be.
-bool AnyCompleted();
-
 // Records that were thrown away since the last call, estimated.
 uint64_t TakeThrownAway();
 // After a capture: gives back the memory of those that CUPTI does not hold.

@@ -28,6 +28,7 @@ void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   cupti_ = &cupti;
   clock_ = &clock;
   last_correlation_ = 0;
+  records_ = 0;
   kernels_ = 0;
   next_ = nullptr;
   next_waits_ = false;
@@ -80,6 +81,7 @@ ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::Rec
                              state.used + sizeof(Record) <= wire::kPageBytes;
   if (!fits_own_page && !drop_ && !use->ring->HasRoom()) return Verdict::kNoRoom;
   use.Write<Record>(type, kind, fill);
+  ++records_;
   return Verdict::kDone;
 }
 

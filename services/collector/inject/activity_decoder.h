@@ -22,6 +22,8 @@ class ActivityDecoder {
   // Device work that was launched after this is not of the capture.
   void SetLastCorrelation(uint32_t last) { last_correlation_ = last; }
 
+  // Records of the capture that were taken so far.
+  uint64_t records() const { return records_; }
   // Kernels (not of graphs) whose launch call was seen by the callbacks, so far.
   uint64_t kernels() const { return kernels_; }
 
@@ -46,6 +48,7 @@ class ActivityDecoder {
   const CuptiLibrary* cupti_ = nullptr;
   const ClockMap* clock_ = nullptr;
   uint32_t last_correlation_ = 0;  // 0: no end yet
+  uint64_t records_ = 0;
   uint64_t kernels_ = 0;
   bool drop_ = false;
   // The record that waits for room, within the oldest completed buffer; null: its first.

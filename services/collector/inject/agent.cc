@@ -215,6 +215,7 @@ void Agent::LookForGpus() {
   gpus.count = ListGpus(gpus.gpus, wire::kMaxGpus);
   if (gpus.count > 0) {
     gpu_look_ns_ = 0;
+    Log("%u GPUs", gpus.count);
     connected_ = channel_.Send(wire::MessageType::kGpus, &gpus, sizeof(gpus));
     return;
   }

@@ -319,13 +319,13 @@ void Capture::Drain(int64_t drain_ns) {
   const bool counts = (kinds_on_ & wire::kKindLaunch) != 0 && (kinds_on_ & wire::kKindKernel) != 0;
   for (;;) {
     cupti_->flush_all(0);
-    const bool came = AnyCompleted();
+    const uint64_t before = decoder_.records();
     {
       const CaptureUse use;
       if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
     }
     const int64_t now = MonotonicNs();
-    if (came) quiet_since = now;
+    if (decoder_.records() != before) quiet_since = now;
     const bool all_here = !counts || decoder_.kernels() >= KernelLaunches(ring_->number());
     if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return;
     if (now >= deadline || HasFailed()) return;
