@@ -29,7 +29,7 @@ struct Launch {
 class LaunchTable {
  public:
   static constexpr size_t kMaxLaunches = 1 << 20;
-  static constexpr size_t kMatchedLaunches = 1 << 17;
+  static constexpr size_t kMatchedLaunches = 1 << 15;
 
   using Visit = absl::FunctionRef<void(const Launch&)>;
 
