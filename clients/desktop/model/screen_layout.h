@@ -32,6 +32,7 @@ struct ScreenLayout {
   Rect ruler;
   Rect labels;  // beside the lanes
   Rect lanes;   // the pixels of time
+  Rect live_badge;  // beside the ruler: whether the view follows a session that is being recorded
   Rect details;
   Rect status;
 };
