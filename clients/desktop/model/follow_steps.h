@@ -3,7 +3,8 @@
 //
 // A step becomes, in this order, what it says of lanes, its dictionary entries, its blocks, and
 // StepEnded. A step that restarts begins with StreamOpened: what came before is superseded, so the
-// count starts anew. The cursor moves only when a whole step has been handed over. Thread-compatible.
+// count starts anew. The cursor moves only when a whole step has been handed over.
+// Thread-compatible.
 #pragma once
 
 #include <cstdint>

@@ -99,7 +99,8 @@ TEST_CASE("a connection that breaks before any message loses nothing and doubles
     PumpToEnd(feed);
     CHECK(service.follows() == 2);
     // Within the state it begins anew; after it, where it was.
-    const uint64_t resumed = broken < script.state_steps() ? 0 : script.steps()[broken - 1].cursor();
+    const uint64_t resumed =
+        broken < script.state_steps() ? 0 : script.steps()[broken - 1].cursor();
     CHECK(service.last_cursor() == resumed);
     REQUIRE(feed.model().phase() == Phase::kComplete);
     CHECK(feed.last_failure().ok());

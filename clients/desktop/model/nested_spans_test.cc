@@ -22,8 +22,7 @@ void Append(NestedSpans& spans, const std::vector<Range>& ranges) {
     start.push_back(range.start);
     duration.push_back(range.duration);
   }
-  spans.Append(start, duration,
-               std::vector<trace::Category>(start.size(), trace::Category::kNvtx));
+  spans.Append(start, duration, std::vector<trace::Category>(start.size(), trace::Category::kNvtx));
 }
 
 // Steps with ranges inside, in the order in which they end; now and then a mark, and one that
@@ -92,8 +91,7 @@ void RequireSame(const NestedSpans& spans, const Oracle& oracle, int64_t end,
       spans.Columns(row, window, columns);
       expected.index.Columns(window, right);
       REQUIRE(columns == right);
-      REQUIRE(spans.Covered(row, window) ==
-              expected.index.Covered(window.start_ns, window.end_ns));
+      REQUIRE(spans.Covered(row, window) == expected.index.Covered(window.start_ns, window.end_ns));
       count += expected.index.Count(window);
       const auto found = spans.EventAt(row, start, 30);
       const auto wanted = expected.index.EventAt(start, 30);

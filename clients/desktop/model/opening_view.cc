@@ -58,9 +58,9 @@ timeline::Window Padded(Extent extent) {
 }  // namespace
 
 timeline::Window NewestWindow(const timeline::Window& extent) {
-  const Wide span = std::clamp<Wide>(SpanOf(extent), 1'000, kLiveSpanNs);
-  const Wide end = static_cast<Wide>(extent.end_ns) + span / Viewport::kEndRoom;
-  return {ClampToInt64(end - span), ClampToInt64(end)};
+  if (SpanOf(extent) <= kLiveSpanNs) return Padded({extent.start_ns, extent.end_ns});
+  const Wide end = static_cast<Wide>(extent.end_ns) + kLiveSpanNs / Viewport::kEndRoom;
+  return {ClampToInt64(end - kLiveSpanNs), ClampToInt64(end)};
 }
 
 timeline::Window UsefulWindow(const TimelineModel& model) {

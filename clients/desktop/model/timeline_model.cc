@@ -63,8 +63,7 @@ void TimelineModel::SetExtent() {
 }
 
 void TimelineModel::SetLane(LaneFacts facts) {
-  const auto [found, added] =
-      lane_of_id_.try_emplace({facts.session, facts.id}, lanes_.size());
+  const auto [found, added] = lane_of_id_.try_emplace({facts.session, facts.id}, lanes_.size());
   if (added) {
     auto lane = std::make_unique<LaneModel>();
     lane->rows = LaneRows(facts.lane.kind);

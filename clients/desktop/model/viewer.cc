@@ -48,7 +48,8 @@ void Viewer::Adopt(const TimelineModel& model) {
     if (facts.session != key->session || facts.id != key->lane) continue;
     const EventStore& events = model.lanes()[lane]->events;
     for (size_t i = 0; i < events.size(); ++i) {
-      if (events.start_ns(i) != key->start_ns || events.duration_ns(i) != key->duration_ns) continue;
+      if (events.start_ns(i) != key->start_ns || events.duration_ns(i) != key->duration_ns)
+        continue;
       if (model.names().Full(events.name(i)) == key->name) return Select(model, EventRef{lane, i});
     }
   }

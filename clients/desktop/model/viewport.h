@@ -32,8 +32,8 @@ class Viewport {
   static constexpr int64_t kGesturePauseNs = 500'000'000;
   static constexpr int64_t kGlideNs = 140'000'000;  // length of a jump's animation
   static constexpr size_t kMaxHistory = 256;        // the oldest steps go first
-  static constexpr int64_t kEndPart = 4;    // the end is followed in the last fourth of the window
-  static constexpr int64_t kEndRoom = 50;   // of the span, after the end, where it is followed
+  static constexpr int64_t kEndPart = 4;   // the end is followed in the last fourth of the window
+  static constexpr int64_t kEndRoom = 50;  // of the span, after the end, where it is followed
 
   // Sets what there is to see. Keeps the window where it fits.
   void SetBounds(const Window& bounds);

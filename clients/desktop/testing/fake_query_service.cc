@@ -10,9 +10,8 @@ namespace nanolane::desktop {
 
 // Writes the steps from `next_` on, one at a time; rests where none has happened yet. Its state is
 // the service's lock's. Shared, because it may be gone when somebody lets it go on.
-class FakeQueryService::Follower final
-    : public grpc::ServerWriteReactor<query::v1::FollowResponse>,
-      public std::enable_shared_from_this<Follower> {
+class FakeQueryService::Follower final : public grpc::ServerWriteReactor<query::v1::FollowResponse>,
+                                         public std::enable_shared_from_this<Follower> {
  public:
   Follower(FakeQueryService& service, size_t next) : service_(service), next_(next) {}
 

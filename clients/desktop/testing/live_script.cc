@@ -135,7 +135,8 @@ void LiveScript::WriteWhole() {
   std::stable_sort(in_order.begin(), in_order.end(), [](const Piece* a, const Piece* b) {
     return a->lane.start_ns() < b->lane.start_ns();
   });
-  for (const Piece* piece : in_order) *whole_.emplace_back().mutable_blocks()->add_blocks() = piece->block;
+  for (const Piece* piece : in_order)
+    *whole_.emplace_back().mutable_blocks()->add_blocks() = piece->block;
   whole_.emplace_back().mutable_end();
 }
 
@@ -144,8 +145,8 @@ std::vector<SessionBuilder> TwoWriters() {
   SessionBuilder& second = epochs.back();
   const trace::LaneId late = second.AddLane(
       {.kind = trace::LaneKind::kStream, .gpu_index = 0, .context = 1, .stream = 30});
-  const trace::LaneId shared = second.AddLane(
-      {.kind = trace::LaneKind::kStream, .gpu_index = 0, .context = 1, .stream = 7});
+  const trace::LaneId shared =
+      second.AddLane({.kind = trace::LaneKind::kStream, .gpu_index = 0, .context = 1, .stream = 7});
   const trace::LaneId ranges =
       second.AddLane({.kind = trace::LaneKind::kNvtxThread, .thread = 4121});
   const trace::OpId reduce = second.AddKernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL");

@@ -33,10 +33,10 @@ void AddColumns(const LaneModel& lane, const timeline::Window& window, std::stri
 }
 
 std::string LineOf(const TimelineModel& model, const LaneModel& lane, size_t index) {
-  std::string line = absl::StrCat("lane ", lane.facts.label, " ", lane.facts.events, " of ",
-                                  lane.events.size(), " from ", lane.facts.start_ns, " to ",
-                                  lane.facts.end_ns, " kinds ", lane.categories, " rows ",
-                                  lane.rows.depth(), " at ", index);
+  std::string line =
+      absl::StrCat("lane ", lane.facts.label, " ", lane.facts.events, " of ", lane.events.size(),
+                   " from ", lane.facts.start_ns, " to ", lane.facts.end_ns, " kinds ",
+                   lane.categories, " rows ", lane.rows.depth(), " at ", index);
   const timeline::Window all = model.extent();
   const int64_t span = all.end_ns - all.start_ns;
   AddColumns(lane, all, line);
@@ -63,11 +63,10 @@ std::string LineOf(const TimelineModel& model, const EventRef& ref) {
 std::vector<std::string> DigestOf(const TimelineModel& model) {
   std::vector<std::string> lines;
   for (const SessionFacts& session : model.sessions()) {
-    lines.push_back(absl::StrCat("session ", session.id, " ", session.events, " of ",
-                                 model.received_events(), " from ", session.start_ns, " to ",
-                                 session.end_ns, " ended ", session.ended, " lost ",
-                                 model.lost_events(), " extent ", model.extent().start_ns, " ",
-                                 model.extent().end_ns));
+    lines.push_back(absl::StrCat(
+        "session ", session.id, " ", session.events, " of ", model.received_events(), " from ",
+        session.start_ns, " to ", session.end_ns, " ended ", session.ended, " lost ",
+        model.lost_events(), " extent ", model.extent().start_ns, " ", model.extent().end_ns));
   }
   for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
     lines.push_back(LineOf(model, *model.lanes()[lane], lane));

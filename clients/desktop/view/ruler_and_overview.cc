@@ -77,7 +77,10 @@ void PaintLiveBadge(Painter& painter, const Viewer& viewer, const TimelineModel&
     painter.Frame(badge, hovered ? theme.accent : theme.line, 4);
   }
   painter.TextCentered(painter.fonts().small, badge.x + badge.width / 2, badge.y, badge.height,
-                       follows ? theme.background : hovered ? theme.text : theme.muted, "LIVE");
+                       follows   ? theme.background
+                       : hovered ? theme.text
+                                 : theme.muted,
+                       "LIVE");
 }
 
 }  // namespace nanolane::desktop

@@ -47,7 +47,8 @@ Message MessageOf(const Viewer& viewer, const Loaded& loaded, std::string_view s
       return {"The timeline could not be opened", std::string(loaded.failure.message()), "", true};
     case Scene::kEmpty: return {"An empty session", "Nothing was recorded in it.", "", false};
     case Scene::kWaiting:
-      return {"Recording", "Nothing has happened yet. What does appears here by itself.", "", false};
+      return {"Recording, nothing has happened yet",
+              "Events appear here as soon as the process makes some.", "", false};
     case Scene::kNoEvents: return NothingInWindow(viewer, loaded.model);
     case Scene::kTimeline: break;
   }

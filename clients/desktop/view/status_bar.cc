@@ -113,7 +113,7 @@ void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded
     return;
   }
   SayEvents(line, theme, viewer, loaded);
-  SayView(line, theme, viewer);
+  if (viewer.scene() != Scene::kWaiting) SayView(line, theme, viewer);
 }
 
 }  // namespace nanolane::desktop
