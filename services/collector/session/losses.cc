@@ -82,9 +82,11 @@ std::vector<Loss> Losses(const RingReader& reader, const SessionBuilder& builder
 
 std::vector<Loss> Oddities(const SessionBuilder& builder) {
   std::vector<Loss> oddities;
-  AddLoss(oddities, EventKind::kUnspecified, "starts before its launch call",
+  AddLoss(oddities, EventKind::kUnspecified, "kept: its launch call came before the capture",
+          builder.counts().launched_before);
+  AddLoss(oddities, EventKind::kUnspecified, "kept: starts before its launch call",
           builder.counts().starts_before_launch);
-  AddLoss(oddities, EventKind::kUnspecified, "ends before it starts: kept with no length",
+  AddLoss(oddities, EventKind::kUnspecified, "kept with no length: ends before it starts",
           builder.counts().negative_durations);
   return oddities;
 }

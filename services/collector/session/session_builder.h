@@ -50,6 +50,7 @@ struct BuilderOptions {
 struct BuilderCounts {
   std::array<uint64_t, trace::kEventKindCount> events = {};  // handed out, by EventKind
   uint64_t unlaunched_work = 0;                              // device work without its launch call
+  uint64_t launched_before = 0;     // device work whose launch call came before the capture
   uint64_t launches_dropped = 0;    // kernel launches that made room before their kernel came
   uint64_t launches_unmatched = 0;  // kernel launches without a device record, at the end
   uint64_t starts_before_launch = 0;
@@ -101,6 +102,7 @@ class SessionBuilder final : public RingVisitor {
   void Attach(const Launch& launch, trace::Event& event);
   void Match(Launch& launch);
   void GiveUp(HeldEvent& held);
+  void CountUnlaunched(uint32_t correlation);
   void Give(trace::EventKind kind, trace::LaneId lane, const trace::Event& event,
             const RecordRef& ref);
 
@@ -116,6 +118,7 @@ class SessionBuilder final : public RingVisitor {
   std::vector<std::string> notes_;
   BuilderCounts counts_;
   int64_t now_ns_ = 0;
+  uint32_t first_correlation_ = 0;  // lowest of the launch calls so far; 0: none
 };
 
 }  // namespace nanolane::collector
