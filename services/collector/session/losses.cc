@@ -80,6 +80,17 @@ std::vector<Loss> Losses(const RingReader& reader, const SessionBuilder& builder
   return losses;
 }
 
+bool IsCountedInRing(const std::string& reason) {
+  for (const std::string_view counted : kReasons) {
+    // Behind a prefix, perhaps.
+    if (reason.size() >= counted.size() &&
+        reason.compare(reason.size() - counted.size(), counted.size(), counted) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Loss> Oddities(const SessionBuilder& builder) {
   std::vector<Loss> oddities;
   AddLoss(oddities, EventKind::kUnspecified, "kept: its launch call came before the capture",

@@ -89,7 +89,7 @@ void SessionBuilder::TakeLaunch(const RecordView& view) {
     Match(launch);
   });
   launches_.Add(launch, [this](const Launch& dropped) {
-    if (dropped.is_kernel) ++counts_.launches_dropped;
+    if (dropped.is_kernel && dropped.start_ns >= on_ns_) ++counts_.launches_dropped;
     sink_.DropLaunch(dropped.ref);
   });
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ class SessionBuilder final : public RingVisitor {
 
   // Never falls. Before the records that arrived until then.
   void SetNow(int64_t now_ns) { now_ns_ = now_ns; }
+  // From when on the capture is complete: a launch before it may be without its device work.
+  void SetStart(int64_t on_ns) { on_ns_ = on_ns; }
   void TakeFact(const FactView& fact) override;
   void TakeRecord(const RecordView& record) override;
   // Lets go of what has waited long enough.
@@ -118,6 +121,7 @@ class SessionBuilder final : public RingVisitor {
   std::vector<std::string> notes_;
   BuilderCounts counts_;
   int64_t now_ns_ = 0;
+  int64_t on_ns_ = std::numeric_limits<int64_t>::min();
   uint32_t first_correlation_ = 0;  // lowest of the launch calls so far; 0: none
 };
 
