@@ -83,7 +83,7 @@ void CaptureRun::OnStarted(const wire::Started& started) {
   if (progress_.state != v1::CAPTURE_STATE_STARTING) return;
   progress_.state = v1::CAPTURE_STATE_RECORDING;
   progress_.on_ns = started.on_ns;
-  progress_.started_unix_ns = started.on_ns + offset_ns_;
+  progress_.started_unix_ns = options_.clock->UnixNanos();
   progress_.kinds_on = started.kinds & wire::kAllKinds;
   ++progress_.version;
   changed_.NotifyAll();
@@ -147,7 +147,10 @@ v1::CaptureStatus CaptureRun::StatusLocked() const {
   SetDuration(options_.duration_ns, *status.mutable_duration());
   if (progress_.on_ns != 0) {
     const int64_t end = progress_.off_ns != 0 ? progress_.off_ns : options_.clock->MonotonicNanos();
-    SetDuration(std::max<int64_t>(0, end - progress_.on_ns), *status.mutable_elapsed());
+    // What a process says of its times may be anything.
+    const auto elapsed =
+        static_cast<int64_t>(static_cast<uint64_t>(end) - static_cast<uint64_t>(progress_.on_ns));
+    SetDuration(std::clamp<int64_t>(elapsed, 0, options_.duration_ns), *status.mutable_elapsed());
   }
   for (size_t kind = 0; kind < progress_.counts.events.size(); ++kind) {
     if (progress_.counts.events[kind] == 0) continue;
@@ -208,23 +211,24 @@ void CaptureRun::SetState(v1::CaptureState state, const std::string& message) {
 void CaptureRun::Fail(const absl::Status& why) {
   base::LogError("collector", base::StrCat("capture ", session_id_, " of process ", pid_,
                                            " failed: ", why.message()));
-  base::MutexLock lock(mutex_);
-  if (failure_.ok()) failure_ = why;
-  progress_.state = v1::CAPTURE_STATE_FAILED;
-  progress_.message = std::string(why.message());
-  ++progress_.version;
-  changed_.NotifyAll();
+  {
+    base::MutexLock lock(mutex_);
+    if (failure_.ok()) failure_ = why;
+    progress_.state = v1::CAPTURE_STATE_FAILED;
+    progress_.message = std::string(why.message());
+    ++progress_.version;
+    changed_.NotifyAll();
+  }
+  // What the process records from now on nobody takes.
+  options_.ask_to_stop();
+  options_.release();
 }
 
 void CaptureRun::Run() {
   if (!WaitForStart()) return;
   const absl::Status opened = OpenDelivery();
   if (absl::IsCancelled(opened)) return;
-  if (!opened.ok()) {
-    Fail(opened);
-    AskToStop();
-    return;
-  }
+  if (!opened.ok()) return Fail(opened);
   Drain();
 }
 
@@ -277,7 +281,7 @@ absl::Status CaptureRun::OpenDelivery() {
         reader_->Adopt(*stored, epoch);
         break;
       }
-      if (!absl::IsUnavailable(stored.status())) return stored.status();
+      if (absl::IsInvalidArgument(stored.status())) return stored.status();
       base::LogWarning("collector", base::StrCat("capture ", session_id_, " waits for the store: ",
                                                  stored.status().message()));
       if (!Sleep(kStoreRetry)) return absl::CancelledError();
@@ -307,9 +311,11 @@ absl::Status CaptureRun::RecallSession(nanolane::store::v1::StoreService::StubIn
   nanolane::store::v1::GetSessionResponse response;
   const absl::Status got = rpc::FromGrpc(store.GetSession(&context, request, &response));
   // Where it is still in the spool, what the process says of itself has to do.
-  if (absl::IsNotFound(got) || absl::IsUnavailable(got)) return absl::OkStatus();
-  RETURN_IF_ERROR(got);
+  if (!got.ok()) return absl::OkStatus();
   const Session& known = response.summary().session();
+  if (known.pid() != session_.pid() || known.host() != session_.host()) {
+    return absl::PermissionDeniedError("a process offers another process's session");
+  }
   session_.set_project(known.project());
   session_.set_rule_id(known.rule_id());
   for (const auto& [key, value] : known.labels()) {
@@ -436,6 +442,8 @@ void CaptureRun::UpdateProgress() {
 
 void CaptureRun::Drain() {
   int64_t over_since_ns = 0;
+  // By the collector's own clock: what the ring says of its beginning is the process's word.
+  const int64_t begun_ns = options_.clock->MonotonicNanos();
   for (;;) {
     absl::StatusOr<bool> more = FillBatch();
     if (!more.ok()) return Fail(more.status());
@@ -448,12 +456,11 @@ void CaptureRun::Drain() {
       stopped = progress_.stopped;
       gone = progress_.gone;
     }
-    const int64_t on_ns = reader_->status().on_ns;
-    const bool overdue = on_ns != 0 && now > on_ns + options_.duration_ns + 1'000'000'000;
+    const bool overdue = now - begun_ns > options_.duration_ns + 1'000'000'000;
     if (overdue) AskToStop();
     if ((stopped || gone || overdue) && over_since_ns == 0) over_since_ns = now;
     const bool patience_is_over = over_since_ns != 0 && now - over_since_ns > kEndPatienceNs;
-    const bool at_end = read_all && (reader_->Finished() || gone || (patience_is_over && stopped));
+    const bool at_end = read_all && (reader_->Finished() || gone || patience_is_over);
     if (at_end) {
       const absl::Status finished = batch_->Finish();
       if (!finished.ok()) return Fail(finished);
@@ -467,10 +474,7 @@ void CaptureRun::Drain() {
     const absl::StatusOr<bool> pushed = PushWaiting();
     if (!pushed.ok()) return Fail(pushed.status());
     UpdateProgress();
-    if (const absl::Status refused = delivery_->failure(); !refused.ok()) {
-      AskToStop();
-      return Fail(refused);
-    }
+    if (const absl::Status refused = delivery_->failure(); !refused.ok()) return Fail(refused);
     if (at_end && *pushed) {
       const absl::Status ended = EndSession();
       if (absl::IsCancelled(ended)) return;
@@ -531,10 +535,9 @@ absl::Status CaptureRun::EndSession() {
     base::MutexLock lock(mutex_);
     progress_.spooled_bytes = 0;
   }
-  base::LogInfo(
-      "collector",
-      base::StrCat("capture ", session_id_, " of process ", pid_, " done: ", events_pushed_,
-                   " events, ", Total(LossesSoFar()), " lost; ", message));
+  base::LogInfo("collector", base::StrCat("capture ", session_id_, " of process ", pid_,
+                                          " done: ", events_pushed_, " events, ",
+                                          Total(LossesSoFar()), " lost; ", message));
   SetState(v1::CAPTURE_STATE_DONE, message);
   return absl::OkStatus();
 }

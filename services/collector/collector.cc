@@ -1,7 +1,9 @@
 #include "services/collector/collector.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <random>
@@ -21,6 +23,8 @@ using nanolane::trace::v1::Session;
 constexpr std::chrono::seconds kStartPatience(25);
 constexpr int64_t kKeepEndedNs = int64_t{3'600} * 1'000'000'000;
 constexpr size_t kKeepEnded = 1'000;
+constexpr uint32_t kMostRingsHeld = 4;
+constexpr uint64_t kMostEpochs = uint64_t{1} << 32;
 
 std::string Hex(const uint8_t* bytes, size_t size) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -48,6 +52,18 @@ void CopyKey(const std::string& session_id, wire::SessionKey& key) {
   }
 }
 
+bool IsSame(const ProcessFacts& a, const ProcessFacts& b) {
+  return a.pid == b.pid && a.start_ticks == b.start_ticks && a.uid == b.uid;
+}
+
+// A socket for each process and a ring for each capture.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 template <typename Message>
 bool Is(wire::MessageType type, uint16_t got, size_t bytes) {
   return got == static_cast<uint16_t>(type) && bytes == sizeof(Message);
@@ -69,6 +85,7 @@ Collector::Collector(const CollectorOptions& options, const base::Clock& clock)
 
 absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const CollectorOptions& options,
                                                             const base::Clock& clock) {
+  RaiseDescriptorLimit();
   std::unique_ptr<Collector> collector(new Collector(options, clock));
   ASSIGN_OR_RETURN(collector->control_, ControlServer::Listen(options.socket));
   ASSIGN_OR_RETURN(collector->spool_,
@@ -158,22 +175,32 @@ void Collector::OnMessage(ConnectionId connection, const std::byte* message, siz
     std::shared_ptr<CaptureRun> run;
     {
       base::MutexLock lock(mutex_);
-      run = FindRun(started.session);
+      run = FindRun(connection, started.session);
       if (const auto found = entries_.find(connection); found != entries_.end()) {
         found->second.refusal.clear();
         found->second.cupti_version = started.cupti_version;
       }
     }
-    if (run != nullptr) run->OnStarted(started);
+    if (run != nullptr && !run->ended()) {
+      run->OnStarted(started);
+    } else {
+      // Too late: nobody takes what it would record.
+      SendStop(connection, started.session);
+    }
   } else if (Is<wire::Refused>(wire::MessageType::kRefused, type, bytes)) {
     TakeRefused(connection, Copy<wire::Refused>(message));
   } else if (Is<wire::Stopped>(wire::MessageType::kStopped, type, bytes)) {
+    const auto stopped = Copy<wire::Stopped>(message);
     std::shared_ptr<CaptureRun> run;
     {
       base::MutexLock lock(mutex_);
-      run = FindRun(Copy<wire::Stopped>(message).session);
+      run = FindRun(connection, stopped.session);
     }
-    if (run != nullptr) run->OnStopped();
+    if (run != nullptr && !run->ended()) {
+      run->OnStopped();
+    } else {
+      SendRelease(connection, stopped.session);
+    }
   }
 }
 
@@ -205,13 +232,17 @@ void Collector::AdoptRing(ConnectionId connection, const wire::Hello& hello, int
     const auto known = runs_.find(session_id);
     if (known != runs_.end()) {
       close(descriptor);
+      const auto offering = entries_.find(connection);
+      if (offering == entries_.end() || !IsSame(offering->second.facts, known->second.facts)) {
+        base::LogWarning("collector", base::StrCat("another process offers session ", session_id,
+                                                   " of process ", known->second.facts.pid));
+        return;
+      }
       known->second.connection = connection;
       const std::shared_ptr<CaptureRun> run = known->second.run;
       if (run == nullptr || known->second.run->ended()) {
         // Its end was told to a connection that had gone.
-        wire::Release release{};
-        std::memcpy(release.session, hello.session, sizeof(release.session));
-        control_->Send(connection, wire::MessageType::kRelease, release).IgnoreError();
+        recording ? SendStop(connection, hello.session) : SendRelease(connection, hello.session);
         return;
       }
       if (const auto entry = entries_.find(connection); entry != entries_.end() && recording) {
@@ -229,12 +260,19 @@ void Collector::AdoptRing(ConnectionId connection, const wire::Hello& hello, int
                                   ring.status().message()));
     return;
   }
+  // No process gets a ring larger than this collector makes, or more of them than a library holds.
+  if ((*ring)->page_count() > options_.ring_pages ||
+      (*ring)->facts_bytes() > wire::kDefaultFactsBytes) {
+    base::LogWarning("collector", "a process hands over a ring of another size than it was given");
+    return;
+  }
   base::MutexLock lock(mutex_);
   const auto entry = entries_.find(connection);
-  if (entry == entries_.end()) return;
+  if (entry == entries_.end() || entry->second.adopted >= kMostRingsHeld) return;
+  ++entry->second.adopted;
   RunOptions options = OptionsFor(SessionOf(entry->second, session_id), (*ring)->duration_ns());
-  options.old_epoch =
-      std::max<uint64_t>(1, (*ring)->header().writer_epoch.load(std::memory_order_relaxed));
+  options.old_epoch = std::clamp<uint64_t>(
+      (*ring)->header().writer_epoch.load(std::memory_order_relaxed), 1, kMostEpochs);
   options.was_recording = recording;
   base::LogInfo("collector", base::StrCat("capture ", session_id, " of process ",
                                           entry->second.facts.pid, " is taken over"));
@@ -267,6 +305,11 @@ void Collector::TakeGpus(ConnectionId connection, const wire::Gpus& gpus) {
 }
 
 void Collector::StartStaticCaptures(const ProcessFacts& facts) {
+  {
+    // Once for each process, however often it connects.
+    base::MutexLock lock(mutex_);
+    if (!started_statically_.emplace(facts.pid, facts.start_ticks).second) return;
+  }
   for (const StaticCapture& capture : options_.static_captures) {
     if (!Matches(capture, facts)) continue;
     v1::StartCaptureRequest request = capture.request;
@@ -290,7 +333,7 @@ void Collector::TakeRefused(ConnectionId connection, const wire::Refused& refuse
   std::shared_ptr<CaptureRun> run;
   {
     base::MutexLock lock(mutex_);
-    run = FindRun(refused.session);
+    run = FindRun(connection, refused.session);
     const auto found = entries_.find(connection);
     if (found != entries_.end()) {
       // "Busy" is the capture that runs, not the process.
@@ -387,6 +430,8 @@ absl::StatusOr<std::shared_ptr<CaptureRun>> Collector::BeginRun(
     const v1::StartCaptureRequest& request, uint32_t kinds, int64_t duration_ns) {
   const SessionKeyBytes key = NewKey();
   const std::string session_id = Hex(key.data(), key.size());
+  // Outlives the lock: a run that ends with it takes the lock itself.
+  std::shared_ptr<CaptureRun> before;
   ASSIGN_OR_RETURN(std::unique_ptr<RingMemory> ring,
                    RingMemory::Create({.page_count = options_.ring_pages,
                                        .kinds = kinds,
@@ -425,7 +470,7 @@ absl::StatusOr<std::shared_ptr<CaptureRun>> Collector::BeginRun(
                        .connection = connection,
                        .last_status = {},
                        .ended_ns = 0};
-  const std::shared_ptr<CaptureRun> before = std::exchange(entry->run, run);
+  before = std::exchange(entry->run, run);
   const absl::Status sent =
       control_->Send(connection, wire::MessageType::kStart, start, run->ring_descriptor());
   if (!sent.ok()) run->OnRefused(std::string(sent.message()));
@@ -497,9 +542,24 @@ absl::StatusOr<v1::CaptureStatus> Collector::WaitCapture(const std::string& sess
   return run->WaitChange(version, timeout);
 }
 
-std::shared_ptr<CaptureRun> Collector::FindRun(const wire::SessionKey& session) const {
+// Only for the process whose capture it is.
+std::shared_ptr<CaptureRun> Collector::FindRun(ConnectionId connection,
+                                               const wire::SessionKey& session) const {
   const auto found = runs_.find(Hex(session, sizeof(session)));
-  return found != runs_.end() ? found->second.run : nullptr;
+  const bool is_own = found != runs_.end() && found->second.connection == connection;
+  return is_own ? found->second.run : nullptr;
+}
+
+void Collector::SendStop(ConnectionId connection, const wire::SessionKey& session) {
+  wire::Stop stop{};
+  std::memcpy(stop.session, session, sizeof(stop.session));
+  control_->Send(connection, wire::MessageType::kStop, stop).IgnoreError();
+}
+
+void Collector::SendRelease(ConnectionId connection, const wire::SessionKey& session) {
+  wire::Release release{};
+  std::memcpy(release.session, session, sizeof(release.session));
+  control_->Send(connection, wire::MessageType::kRelease, release).IgnoreError();
 }
 
 ConnectionId Collector::ConnectionOf(const std::string& session_id) const {

@@ -8,7 +8,9 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -64,6 +66,7 @@ class Collector final : private ControlServer::Delegate {
     std::string refusal;
     uint32_t cupti_version = 0;
     bool said_hello = false;
+    uint32_t adopted = 0;             // rings that it has handed over
     std::shared_ptr<CaptureRun> run;  // the capture that records, or is asked to
   };
   struct Run {
@@ -93,8 +96,11 @@ class Collector final : private ControlServer::Delegate {
                                                        uint32_t kinds, int64_t duration_ns);
   RunOptions OptionsFor(const nanolane::trace::v1::Session& session, int64_t duration_ns);
   nanolane::trace::v1::Session SessionOf(const Entry& entry, const std::string& session_id) const;
-  std::shared_ptr<CaptureRun> FindRun(const wire::SessionKey& session) const
+  std::shared_ptr<CaptureRun> FindRun(ConnectionId connection,
+                                      const wire::SessionKey& session) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendStop(ConnectionId connection, const wire::SessionKey& session);
+  void SendRelease(ConnectionId connection, const wire::SessionKey& session);
   ConnectionId ConnectionOf(const std::string& session_id) const;
   v1::Process ProcessOf(const Entry& entry) const;
 
@@ -108,6 +114,7 @@ class Collector final : private ControlServer::Delegate {
   mutable base::Mutex mutex_;
   std::map<ConnectionId, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Run> runs_ ABSL_GUARDED_BY(mutex_);  // by session
+  std::set<std::pair<uint64_t, uint64_t>> started_statically_ ABSL_GUARDED_BY(mutex_);
 
   // Last: its thread uses everything above.
   std::unique_ptr<ControlServer> control_;

@@ -21,6 +21,7 @@
 namespace nanolane::collector {
 namespace {
 
+constexpr int kMostAtOnce = 64;
 constexpr ConnectionId kListener = 0;
 constexpr ConnectionId kWake = ~ConnectionId{0};
 
@@ -139,10 +140,15 @@ void ControlServer::Run() {
   }
 }
 
+// The rest waits for the next time round: nobody keeps the thread to himself.
 void ControlServer::Accept() {
-  for (;;) {
+  for (int accepted = 0; accepted < kMostAtOnce; ++accepted) {
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return;
+    if (fd < 0) {
+      if (errno == EMFILE || errno == ENFILE)
+        base::LogWarning("collector", "no descriptors are left");
+      return;
+    }
     ucred peer{};
     socklen_t size = sizeof(peer);
     const ConnectionId id = next_++;
@@ -166,7 +172,7 @@ void ControlServer::Accept() {
 
 bool ControlServer::Read(ConnectionId connection, int fd) {
   alignas(8) std::array<std::byte, wire::kMaxMessageBytes> message;
-  for (;;) {
+  for (int messages = 0; messages < kMostAtOnce; ++messages) {
     iovec part = {.iov_base = message.data(), .iov_len = message.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * 4)> control{};
     msghdr parts{};
@@ -207,6 +213,7 @@ bool ControlServer::Read(ConnectionId connection, int fd) {
     }
     delegate_->OnMessage(connection, message.data(), static_cast<size_t>(bytes), descriptor);
   }
+  return true;
 }
 
 void ControlServer::CloseConnection(ConnectionId connection) {
