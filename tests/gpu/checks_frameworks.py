@@ -1,7 +1,5 @@
 """Checks of frameworks: what Nanolane captures against what torch.profiler sees of an equal run."""
 
-import time
-
 from checks import Row
 from checks_exact import expect
 from harness import CheckFailed
@@ -102,8 +100,24 @@ def profiler_conflict(ctx):
     """Nanolane is asked while torch.profiler records, after it, and torch.profiler after that."""
     row = Row("beside profiler")
     workload = ctx.wait_ready(ctx.start_python("profiler_conflict.py"), timeout=80)
+    # A capture that is on when torch.profiler begins is ended in order, and both have what is theirs.
+    first = ctx.nanolane.profile(workload.pid, 30).wait_recording()
+    workload.ask("run 50")
+    workload.send("record 1000")
+    workload.answer(60)
+    seen = workload.answer(30)
+    document = first.require(30)
+    row.captures += 1
+    ctx.add_losses(first, row)
+    kernels = ctx.nanolane.count(first.session, "kernel")
+    row.notes.append(f"on when torch.profiler began: {kernels} kernels; {document.get('message', '')}")
+    if kernels < 100:
+        row.faults.append(f"{kernels} kernels of 50 iterations before torch.profiler began")
+    if seen["events"] < 2 * seen["iterations"]:
+        row.faults.append(f"torch.profiler saw {seen['events']} kernels of {seen['iterations']} "
+                          "iterations when it began during a capture")
     workload.send("record 4000")
-    time.sleep(2.0)
+    workload.answer(60)
     capture = ctx.nanolane.profile(workload.pid, 1)
     capture.finish(15)
     row.captures += 1
@@ -133,7 +147,9 @@ def profiler_conflict(ctx):
         if not workload.alive():
             raise
         row.notes.append(f"after it: {failure}")
-    again = workload.ask("record 500", 30)
+    workload.send("record 500")
+    workload.answer(30)
+    again = workload.answer(30)
     row.notes.append(f"torch.profiler again: {again['events']} events")
     if again["events"] < 2 * again["iterations"]:
         row.faults.append("torch.profiler saw too little after the capture")

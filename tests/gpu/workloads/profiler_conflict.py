@@ -1,7 +1,8 @@
 """torch.profiler and Nanolane in one process.
 
   run K       K iterations, then waits
-  record MS   iterations for MS milliseconds under torch.profiler → iterations, events: what it saw
+  record MS   iterations for MS milliseconds under torch.profiler → first a line once it records, then
+              iterations, events: what it saw
 """
 
 import json
@@ -28,6 +29,9 @@ def main():
     def record(milliseconds):
         iterations = 0
         with profiler() as recorded:
+            run(1)
+            iterations += 1
+            print(json.dumps({"recording": True}), flush=True)
             end = time.monotonic() + milliseconds / 1000
             while time.monotonic() < end:
                 run(20)
