@@ -74,12 +74,17 @@ class Trace:
             self._add(event, device, launches)
         self.levels.sort(key=lambda level: level[0])
         self._join(device, launches)
+        self.launched_at = [launches.get(correlation) for correlation, _ in device]
         names = demangled(self.kernels)
         kernels = defaultdict(lambda: [0, 0])
         for name, (count, total) in self.kernels.items():
             kernels[names[name]][0] += count
             kernels[names[name]][1] += total
         self.kernels = dict(kernels)
+
+    def launched_within(self, begin_ns, end_ns):
+        """Device work whose launch call began in [begin, end)."""
+        return sum(at is not None and begin_ns <= at < end_ns for at in self.launched_at)
 
     def _add(self, event, device, launches):
         category = event.get("cat")

@@ -237,7 +237,7 @@ void SessionBuilder::Expire() {
 void SessionBuilder::Finish() {
   held_.Expire(std::numeric_limits<int64_t>::max(), [this](HeldEvent& held) { GiveUp(held); });
   launches_.Clear([this](const Launch& launch) {
-    if (launch.is_kernel) ++counts_.launches_unmatched;
+    if (launch.is_kernel && launch.start_ns >= on_ns_) ++counts_.launches_unmatched;
     sink_.DropLaunch(launch.ref);
   });
 }
