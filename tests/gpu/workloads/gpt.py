@@ -1,5 +1,7 @@
 """Training of a small GPT with mixed precision; batches come over a stream of their own."""
 
+from contextlib import nullcontext
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -66,16 +68,24 @@ def main():
         moved.record_stream(torch.cuda.current_stream())
         return moved
 
+    def named(name):
+        return torch.cuda.nvtx.range(name) if cuda else nullcontext()
+
     def step():
-        batch = fetch()
-        optimizer.zero_grad(set_to_none=True)
-        dtype = torch.float16 if cuda else torch.bfloat16
-        with torch.autocast(device().type, dtype=dtype):
-            logits = model(batch[:, :-1])
-            loss = functional.cross_entropy(logits.flatten(0, 1).float(), batch[:, 1:].flatten())
-        scaler.scale(loss).backward()
-        scaler.step(optimizer)
-        scaler.update()
+        with named(f"step {state['next'] % 10}"):
+            with named("fetch"):
+                batch = fetch()
+            optimizer.zero_grad(set_to_none=True)
+            dtype = torch.float16 if cuda else torch.bfloat16
+            with named("forward"), torch.autocast(device().type, dtype=dtype):
+                logits = model(batch[:, :-1])
+                loss = functional.cross_entropy(logits.flatten(0, 1).float(),
+                                                batch[:, 1:].flatten())
+            with named("backward"):
+                scaler.scale(loss).backward()
+            with named("optimizer"):
+                scaler.step(optimizer)
+                scaler.update()
 
     serve_iterations(step)
 

@@ -12,7 +12,7 @@ import time
 
 import torch
 
-from protocol import serve
+from protocol import answer, serve
 from torch_work import device, profiler, wait
 
 
@@ -31,7 +31,7 @@ def main():
         with profiler() as recorded:
             run(1)
             iterations += 1
-            print(json.dumps({"recording": True}), flush=True)
+            answer(recording=True)
             end = time.monotonic() + milliseconds / 1000
             while time.monotonic() < end:
                 run(20)
