@@ -59,7 +59,9 @@ std::string ToJsonString(std::string_view text) {
 
 ChromeTraceWriter::ChromeTraceWriter(std::ostream& out,
                                      const nanolane::trace::v1::SessionSummary& summary)
-    : out_(out), pid_(summary.session().pid()) {
+    : out_(out),
+      pid_(summary.session().pid()),
+      is_capture_(summary.session().source() == "capture") {
   const auto& session = summary.session();
   out_
       << "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\",\"exporter\":\"nanolane\",\"session_id\":"
@@ -102,11 +104,13 @@ void ChromeTraceWriter::WriteEvents(const trace::Lane& lane, uint64_t epoch,
       WriteMemory(lane, event);
       continue;
     }
-    // A wait that was seen as a call alone is written as that call, not twice.
-    const bool is_call = op.kind == EventKind::kSync && event.launch_start_ns == event.start_ns &&
+    // A wait that an import saw as a call alone is written as that call, not twice. A capture sees
+    // all of them as calls, and often knows the stream: those are records of their own.
+    const bool is_call = !is_capture_ && op.kind == EventKind::kSync &&
+                         event.launch_start_ns == event.start_ns &&
                          event.launch_duration_ns == event.duration_ns;
     if (!is_call) WriteEvent(lane, event, op, dictionary);
-    if (event.launch_start_ns != trace::kNoTime) WriteLaunch(epoch, event, dictionary);
+    if (event.launch_start_ns != trace::kNoTime) WriteLaunch(epoch, event, op, dictionary);
   }
 }
 
@@ -154,11 +158,14 @@ void ChromeTraceWriter::WriteDeviceArgs(const trace::Lane& lane, const trace::Ev
   }
 }
 
-void ChromeTraceWriter::WriteLaunch(uint64_t epoch, const trace::Event& event,
+void ChromeTraceWriter::WriteLaunch(uint64_t epoch, const trace::Event& event, const trace::Op& op,
                                     const trace::Dictionary& dictionary) {
   if (!launches_.emplace(event.correlation, event.launch_start_ns).second) return;
   const trace::StackNode& leaf = dictionary.Stack(event.stack);
-  const std::string& call = dictionary.String(dictionary.SymbolOf(leaf.frame).function);
+  // A capture's waits are named by their call.
+  const std::string& call = is_capture_ && op.kind == EventKind::kSync
+                                ? dictionary.String(op.name)
+                                : dictionary.String(dictionary.SymbolOf(leaf.frame).function);
   const bool driver = call.starts_with("cu") && !call.starts_with("cuda");
   Open("X", driver ? "cuda_driver" : "cuda_runtime", call.empty() ? "launch" : call);
   out_ << ",\"pid\":" << pid_ << ",\"tid\":" << event.thread;

@@ -37,13 +37,15 @@ class ChromeTraceWriter {
   void WriteEvent(const trace::Lane& lane, const trace::Event& event, const trace::Op& op,
                   const trace::Dictionary& dictionary);
   void WriteDeviceArgs(const trace::Lane& lane, const trace::Event& event, const trace::Op& op);
-  void WriteLaunch(uint64_t epoch, const trace::Event& event, const trace::Dictionary& dictionary);
+  void WriteLaunch(uint64_t epoch, const trace::Event& event, const trace::Op& op,
+                   const trace::Dictionary& dictionary);
   void WriteMemory(const trace::Lane& lane, const trace::Event& event);
   void WriteTimes(int64_t start_ns, int64_t duration_ns);
   void UseStack(uint64_t epoch, trace::StackId stack, const trace::Dictionary& dictionary);
 
   std::ostream& out_;
   const uint64_t pid_;
+  const bool is_capture_;
   bool first_ = true;
   uint64_t events_written_ = 0;
   // (correlation, start) of launches: the nodes of a graph share one.
