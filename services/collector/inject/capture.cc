@@ -116,8 +116,7 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   decoder_.Start(*cupti_, clock_);
   WriteDeviceFacts();
   WriteClockFact();
-  const int64_t published = MonotonicNs();
-  PublishCapture(ring, kinds_asked_, published, published + start.duration_ns);
+  PublishCapture(ring, kinds_asked_, MonotonicNs());
   if (!EnableKinds(refusal)) {
     DisableKinds();
     RetractCapture(kPatienceNs);
@@ -126,6 +125,7 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   }
   LookForTorch();
   on_ns_ = MonotonicNs();
+  SetCaptureEnd(on_ns_ + start.duration_ns);
   next_slow_ns_ = on_ns_ + kSecondNs;
   NoteWhatIsMissing();
   wire::RingHeader& header = ring->header();
@@ -334,8 +334,8 @@ void Capture::Drain(int64_t drain_ns) {
 }
 
 void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
-  const int64_t off = MonotonicNs();
-  if (!CloseCapture(off, kPatienceNs)) Log("a thread stays in a hook");
+  int64_t off = 0;
+  if (!CloseCapture(kPatienceNs, &off)) Log("a thread stays in a hook");
   RemoveTorchHook();
   decoder_.SetLastCorrelation(LastCorrelation());
   {

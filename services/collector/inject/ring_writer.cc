@@ -187,16 +187,23 @@ bool Ring::AppendFact(const void* entry, size_t bytes, const void* text, size_t 
   return true;
 }
 
-void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns) {
+void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns) {
   g_capture_value.ring = ring;
   g_capture_value.kinds = kinds;
   g_capture_value.on_ns = on_ns;
-  g_capture_value.ends_ns.store(ends_ns, std::memory_order_relaxed);
+  g_capture_value.ends_ns.store(on_ns + wire::kLongestCaptureNs, std::memory_order_relaxed);
   g_capture.store(&g_capture_value, std::memory_order_seq_cst);
 }
 
-bool CloseCapture(int64_t off_ns, int64_t patience_ns) {
-  g_capture_value.ends_ns.store(off_ns, std::memory_order_seq_cst);
+void SetCaptureEnd(int64_t ends_ns) {
+  g_capture_value.ends_ns.store(ends_ns, std::memory_order_seq_cst);
+}
+
+bool CloseCapture(int64_t patience_ns, int64_t* off_ns) {
+  const int64_t ends_ns = g_capture_value.ends_ns.load(std::memory_order_seq_cst);
+  const int64_t now = MonotonicNs();
+  *off_ns = now < ends_ns ? now : ends_ns;
+  SetCaptureEnd(*off_ns);
   return SeeEveryThreadOutside(patience_ns);
 }
 

@@ -78,10 +78,14 @@ struct CaptureInProgress {
   bool HasEnded(int64_t now_ns) const { return now_ns >= ends_ns.load(std::memory_order_relaxed); }
 };
 
-void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns);
-// Nothing that begins after `off_ns` is recorded; when it returns true, no thread is within a use
+// Ends by itself once the longest capture would be over; SetCaptureEnd says when, as soon as
+// everything is on.
+void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns);
+void SetCaptureEnd(int64_t ends_ns);
+// Ends it now, unless its end has come before. Nothing that begins at `off_ns` or later is
+// recorded, everything that begins before it is; when it returns true, no thread is within a use
 // that began before.
-bool CloseCapture(int64_t off_ns, int64_t patience_ns);
+bool CloseCapture(int64_t patience_ns, int64_t* off_ns);
 // Afterwards no thread uses it. False: a thread has stayed in it for `patience_ns`; then the ring
 // must not be unmapped.
 bool RetractCapture(int64_t patience_ns);
