@@ -25,8 +25,8 @@ void RunRounds(uint64_t first, uint64_t count) {
     const LiveTally& tally = round.tally();
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begin);
-    std::cout << (problems.empty() ? "clean" : "FAILED") << " in " << took.count()
-              << " ms, kills of "
+    std::cout << (problems.empty() ? "clean" : "FAILED") << " in " << took.count() << " ms ("
+              << tally.times << "), kills of "
               << "stores " << tally.store_kills << ", collectors " << tally.collector_kills
               << ", programs " << tally.program_kills << ", stops " << tally.stops << "; "
               << tally.sessions << " sessions, " << tally.adopted << " taken over, "

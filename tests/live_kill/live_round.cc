@@ -237,12 +237,21 @@ std::vector<std::string> LiveRound::Run() {
                               .threads = threads_,
                               .sleep_us = static_cast<int>(Pick(random_, 500, 4'000))};
   node_ = std::make_unique<LiveNode>(std::vector<std::string>(), kPrograms, shape);
-  if (!Failed("starting", node_->Start()) && !Failed("registering", node_->AwaitPrograms())) {
-    StartCaptures();
-    if (problems_.empty()) Disturb();
-    if (problems_.empty()) AwaitEnds();
-    if (problems_.empty()) CheckSessions();
-  }
+  auto begin = std::chrono::steady_clock::now();
+  const auto step = [&](const char* name, const auto& work) {
+    if (!problems_.empty()) return;
+    work();
+    const auto end = std::chrono::steady_clock::now();
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(end - begin);
+    tally_.times += base::StrCat(tally_.times.empty() ? "" : ", ", name, " ", took.count());
+    begin = end;
+  };
+  step("servers", [this] { Failed("starting", node_->Start()); });
+  step("programs", [this] { Failed("registering", node_->AwaitPrograms()); });
+  step("captures", [this] { StartCaptures(); });
+  step("kills", [this] { Disturb(); });
+  step("ends", [this] { AwaitEnds(); });
+  step("checks", [this] { CheckSessions(); });
   if (!problems_.empty()) problems_.push_back(node_->Describe());
   for (const auto& watch : watches_) watch->Stop();
   return problems_;

@@ -28,6 +28,7 @@ struct LiveTally {
   uint64_t missing = 0;
   uint64_t unlaunched = 0;
   uint64_t safe = 0;
+  std::string times;  // of the round's steps
 };
 
 class LiveRound {
