@@ -6,7 +6,7 @@
 namespace nanolane::rpc {
 namespace {
 
-constexpr int kMostReconnectMs = 5'000;
+constexpr int kMostReconnectMs = 2'000;
 
 }  // namespace
 

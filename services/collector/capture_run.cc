@@ -38,6 +38,8 @@ std::string_view StopText(wire::StopReason reason) {
     case wire::StopReason::kDeadline: return "its time was over";
     case wire::StopReason::kProcessExit: return "the process ended";
     case wire::StopReason::kCuptiFailed: return "CUPTI failed in the process";
+    case wire::StopReason::kOtherTool:
+      return "another tool (torch.profiler) began to record in the process, and was made way for";
   }
   return "";
 }
@@ -313,8 +315,26 @@ absl::Status CaptureRun::RecallSession(nanolane::store::v1::StoreService::StubIn
   for (const auto& [key, value] : known.labels()) {
     if (key.rfind("capture.", 0) != 0) (*session_.mutable_labels())[key] = value;
   }
+  for (const Loss& loss : known.losses()) {
+    if (!IsCountedInRing(loss.reason())) losses_before_.push_back(loss);
+  }
   (*session_.mutable_labels())["capture.resumed"] = "by a collector that started anew";
   return absl::OkStatus();
+}
+
+std::vector<Loss> CaptureRun::LossesSoFar() const {
+  std::vector<Loss> losses = Losses(*reader_, batch_->builder());
+  for (const Loss& before : losses_before_) {
+    const auto same = std::find_if(losses.begin(), losses.end(), [&before](const Loss& loss) {
+      return loss.kind() == before.kind() && loss.reason() == before.reason();
+    });
+    if (same == losses.end()) {
+      losses.push_back(before);
+    } else {
+      same->set_count(same->count() + before.count());
+    }
+  }
+  return losses;
 }
 
 Session CaptureRun::SessionNow() {
@@ -333,7 +353,7 @@ Session CaptureRun::SessionNow() {
   for (size_t i = 0; i < notes.size(); ++i) {
     labels[base::StrCat("capture.note.", i + 1)] = notes[i];
   }
-  for (const Loss& loss : Losses(*reader_, batch_->builder())) *session.add_losses() = loss;
+  for (const Loss& loss : LossesSoFar()) *session.add_losses() = loss;
   for (const Loss& odd : Oddities(batch_->builder())) *session.add_left_out() = odd;
   return session;
 }
@@ -342,13 +362,14 @@ absl::StatusOr<bool> CaptureRun::FillBatch() {
   bool more = false;
   // A full batch is cut first.
   if (!waiting_.empty()) return false;
+  batch_->builder().SetStart(reader_->status().on_ns);
   ASSIGN_OR_RETURN(more, batch_->Fill(options_.clock->MonotonicNanos()));
   return more;
 }
 
 absl::Status CaptureRun::CutBatch() {
   last_cut_ns_ = options_.clock->MonotonicNanos();
-  const uint64_t lost = Total(Losses(*reader_, batch_->builder()));
+  const uint64_t lost = Total(LossesSoFar());
   const bool tell_session =
       lost != losses_told_ && last_cut_ns_ - last_session_ns_ >= kTellSessionEveryNs;
   if (batch_->empty() && !tell_session) return absl::OkStatus();
@@ -392,7 +413,7 @@ void CaptureRun::UpdateProgress() {
     pushed_.pop_front();
   }
   const RingStatus ring = reader_->status();
-  std::vector<Loss> losses = Losses(*reader_, batch_->builder());
+  std::vector<Loss> losses = LossesSoFar();
   base::MutexLock lock(mutex_);
   const bool changed = progress_.counts.events != batch_->builder().counts().events ||
                        (safe_events != 0 && safe_events != progress_.safe_events) ||
@@ -513,7 +534,7 @@ absl::Status CaptureRun::EndSession() {
   base::LogInfo(
       "collector",
       base::StrCat("capture ", session_id_, " of process ", pid_, " done: ", events_pushed_,
-                   " events, ", Total(Losses(*reader_, batch_->builder())), " lost; ", message));
+                   " events, ", Total(LossesSoFar()), " lost; ", message));
   SetState(v1::CAPTURE_STATE_DONE, message);
   return absl::OkStatus();
 }

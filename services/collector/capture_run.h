@@ -97,6 +97,8 @@ class CaptureRun {
   bool WaitForStart();
   absl::Status OpenDelivery();
   void Drain();
+  // Totals, with what a collector before this one had counted.
+  std::vector<nanolane::trace::v1::Loss> LossesSoFar() const;
   // Reads the ring into the batch; whether there may be more.
   absl::StatusOr<bool> FillBatch();
   absl::Status CutBatch();
@@ -121,6 +123,7 @@ class CaptureRun {
 
   // The run's thread alone:
   nanolane::trace::v1::Session session_;  // without what changes
+  std::vector<nanolane::trace::v1::Loss> losses_before_;
   std::unique_ptr<RingMemory> ring_;
   std::unique_ptr<RingReader> reader_;
   std::unique_ptr<Batch> batch_;

@@ -1,5 +1,6 @@
 // nanolane ls: sessions.
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "clients/cli/client.h"
@@ -37,6 +38,8 @@ class Ls final : public Command {
     Json array = Json::array();
     for (const SessionSummary& summary : sessions) {
       const auto& session = summary.session();
+      const std::map<std::string, std::string> labels(session.labels().begin(),
+                                                      session.labels().end());
       array.push_back({{"session_id", session.session_id()},
                        {"project", session.project()},
                        {"host", session.host()},
@@ -48,6 +51,7 @@ class Ls final : public Command {
                        {"stored_bytes", summary.stored_bytes()},
                        {"lost", LostEvents(session)},
                        {"ended", session.ended()},
+                       {"labels", labels},
                        {"source", session.source()}});
     }
     std::cout << array.dump(2) << "\n";

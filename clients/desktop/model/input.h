@@ -28,8 +28,8 @@ enum class Key : uint8_t {
   kPageUp,
   kPageDown,
   kHome,
-  // For text fields alone:
   kEnd,
+  // For text fields alone:
   kDelete,
   kBackspace,
   kC,

@@ -13,7 +13,7 @@ LaneRows::LaneRows(LaneKind kind)
 void LaneRows::Append(const EventStore::Block& block, const trace::EventColumns& columns) {
   size_ += block.start_ns.size();
   if (nested_) {
-    AppendNested(block);
+    ranges_.Append(block.start_ns, block.duration_ns, block.category);
     return;
   }
   spans_.Append({block.start_ns, block.duration_ns, block.category});
@@ -26,89 +26,36 @@ void LaneRows::Append(const EventStore::Block& block, const trace::EventColumns&
   }
 }
 
-void LaneRows::AppendNested(const EventStore::Block& block) {
-  start_ns_.insert(start_ns_.end(), block.start_ns.begin(), block.start_ns.end());
-  duration_ns_.insert(duration_ns_.end(), block.duration_ns.begin(), block.duration_ns.end());
-  category_.insert(category_.end(), block.category.begin(), block.category.end());
-  nesting_.Append(block.start_ns, block.duration_ns);
-  nesting_.Update();
-  rows_stale_ = true;
-}
-
-const std::vector<LaneRows::NestedRow>& LaneRows::Nested() const {
-  if (!rows_stale_) return rows_;
-  rows_stale_ = false;
-  rows_.clear();
-  rows_.resize(nesting_.row_count());
-  for (size_t event = 0; event < nesting_.size(); ++event) {
-    NestedRow& row = rows_[nesting_.NumberOf(nesting_.RowOf(event))];
-    row.events.push_back(static_cast<uint32_t>(event));
-  }
-  for (NestedRow& row : rows_) {
-    std::stable_sort(row.events.begin(), row.events.end(),
-                     [this](uint32_t a, uint32_t b) { return start_ns_[a] < start_ns_[b]; });
-    std::vector<int64_t> start;
-    std::vector<int64_t> duration;
-    std::vector<trace::Category> category;
-    for (const uint32_t event : row.events) {
-      start.push_back(start_ns_[event]);
-      duration.push_back(duration_ns_[event]);
-      category.push_back(category_[event]);
-    }
-    row.spans.Append({start, duration, category});
-  }
-  return rows_;
-}
-
-size_t LaneRows::depth() const { return nested_ ? std::max<size_t>(nesting_.row_count(), 1) : 1; }
+size_t LaneRows::depth() const { return nested_ ? std::max<size_t>(ranges_.row_count(), 1) : 1; }
 
 uint32_t LaneRows::DepthOf(size_t event) const {
-  if (!nested_ || event >= nesting_.size()) return 0;
-  return static_cast<uint32_t>(nesting_.NumberOf(nesting_.RowOf(event)));
+  return nested_ && event < ranges_.size() ? ranges_.RowOf(event) : 0;
 }
 
 void LaneRows::Columns(uint32_t depth, const timeline::Window& window,
                        std::span<timeline::PixelColumn> out) const {
-  if (!nested_) {
-    spans_.Columns(window, out);
-  } else if (depth < Nested().size()) {
-    Nested()[depth].spans.Columns(window, out);
+  if (nested_) {
+    ranges_.Columns(depth, window, out);
   } else {
-    std::fill(out.begin(), out.end(), timeline::PixelColumn{});
+    spans_.Columns(window, out);
   }
 }
 
 std::optional<size_t> LaneRows::EventAt(uint32_t depth, int64_t time_ns, int64_t slop_ns) const {
-  if (!nested_) return spans_.EventAt(time_ns, slop_ns);
-  if (depth >= Nested().size()) return std::nullopt;
-  const NestedRow& row = Nested()[depth];
-  const std::optional<size_t> found = row.spans.EventAt(time_ns, slop_ns);
-  if (!found.has_value()) return std::nullopt;
-  return row.events[*found];
+  return nested_ ? ranges_.EventAt(depth, time_ns, slop_ns) : spans_.EventAt(time_ns, slop_ns);
 }
 
 int64_t LaneRows::Covered(uint32_t depth, const timeline::Window& window) const {
-  if (!nested_) return spans_.Covered(window.start_ns, window.end_ns);
-  if (depth >= Nested().size()) return 0;
-  return Nested()[depth].spans.Covered(window.start_ns, window.end_ns);
+  return nested_ ? ranges_.Covered(depth, window) : spans_.Covered(window.start_ns, window.end_ns);
 }
 
 size_t LaneRows::Count(const timeline::Window& window) const {
-  if (!nested_) return spans_.Count(window);
-  size_t count = 0;
-  for (const NestedRow& row : Nested()) count += row.spans.Count(window);
-  return count;
+  return nested_ ? ranges_.Count(window) : spans_.Count(window);
 }
 
 size_t LaneRows::MemoryBytes() const {
-  size_t bytes = spans_.MemoryBytes() + held_.MemoryBytes() + reserved_.MemoryBytes() +
-                 nesting_.MemoryBytes() + start_ns_.capacity() * sizeof(int64_t) +
-                 duration_ns_.capacity() * sizeof(int64_t) +
-                 category_.capacity() * sizeof(trace::Category);
-  for (const NestedRow& row : rows_) {
-    bytes += row.spans.MemoryBytes() + row.events.capacity() * sizeof(uint32_t);
-  }
-  return bytes;
+  return spans_.MemoryBytes() + held_.MemoryBytes() + reserved_.MemoryBytes() +
+         ranges_.MemoryBytes();
 }
 
 std::optional<MemoryLevel> LaneRows::LevelAt(int64_t time_ns) const {

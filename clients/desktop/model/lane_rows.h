@@ -2,8 +2,7 @@
 // calls; a row per nesting level for NVTX ranges; a level over time for memory.
 //
 // Event numbers are those of the lane's EventStore: in order of arrival. Ranges move between rows
-// as outer ones arrive, so the rows' indexes are built again at the first read after that: reads
-// fill caches. UI thread only.
+// as outer ones arrive (nested_spans.h): reads fill caches. UI thread only.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +13,10 @@
 #include <vector>
 
 #include "clients/desktop/model/event_store.h"
+#include "clients/desktop/model/nested_spans.h"
 #include "libs/timeline/columns.h"
 #include "libs/timeline/lane_index.h"
 #include "libs/timeline/memory_index.h"
-#include "libs/timeline/nested_rows.h"
 #include "libs/trace/event_columns.h"
 #include "libs/trace/kinds.h"
 
@@ -64,27 +63,13 @@ class LaneRows {
   size_t MemoryBytes() const;
 
  private:
-  // One row of nested ranges: its spans, and their numbers in the lane.
-  struct NestedRow {
-    timeline::LaneIndex spans;
-    std::vector<uint32_t> events;
-  };
-
-  void AppendNested(const EventStore::Block& block);
-  const std::vector<NestedRow>& Nested() const;
-
   bool memory_ = false;
   bool nested_ = false;
   size_t size_ = 0;
   timeline::LaneIndex spans_;  // all events of lanes that do not nest
   timeline::MemoryIndex held_;
   timeline::MemoryIndex reserved_;
-  timeline::NestedRows nesting_;
-  std::vector<int64_t> start_ns_;  // of nested ranges: what the rows are built from
-  std::vector<int64_t> duration_ns_;
-  std::vector<trace::Category> category_;
-  mutable std::vector<NestedRow> rows_;
-  mutable bool rows_stale_ = false;
+  NestedSpans ranges_;  // of lanes that nest
 };
 
 }  // namespace nanolane::desktop

@@ -30,6 +30,12 @@ void NameSearch::SetPattern(const std::string& pattern) {
   regex_.reset();
 }
 
+void NameSearch::Forget() {
+  matches_.clear();
+  count_ = 0;
+  ++pattern_version_;
+}
+
 void NameSearch::Update(const NameTable& names) {
   if (regex_ == nullptr || matches_.size() == names.size()) return;
   for (size_t name = matches_.size(); name < names.size(); ++name) {

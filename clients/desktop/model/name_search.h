@@ -23,6 +23,8 @@ class NameSearch {
   // RE2 syntax, letters of either case; empty: no search. A pattern that does not parse matches
   // nothing and gives error().
   void SetPattern(const std::string& pattern);
+  // The names are other ones now: all are matched again.
+  void Forget();
   // Matches the names that came since the last call. Cheap when there are none.
   void Update(const NameTable& names);
 
@@ -31,7 +33,7 @@ class NameSearch {
   const std::string& pattern() const { return pattern_; }
   bool Matches(NameId name) const { return name < matches_.size() && matches_[name]; }
   size_t matching_names() const { return count_; }
-  // Raised by every change of the pattern.
+  // Raised by every change of the pattern, and by Forget().
   uint64_t pattern_version() const { return pattern_version_; }
 
  private:

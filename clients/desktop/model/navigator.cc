@@ -52,6 +52,7 @@ void Navigator::StepLeft(const Input& input, const ScreenLayout& screen, const W
     const bool in_plot = mouse_.x >= screen.lanes.x;
     if (in_plot && screen.overview.Contains(mouse_.x, mouse_.y)) drag_ = Drag::kOverview;
     if (screen.labels.Contains(mouse_.x, mouse_.y)) wishes.label_click = mouse_;
+    if (screen.live_badge.Contains(mouse_.x, mouse_.y)) wishes.follow_end = true;
   }
   const bool left_drag = drag_ == Drag::kLeft || drag_ == Drag::kBand || drag_ == Drag::kOverview;
   if (!input.left_down && left_drag) ReleaseLeft(screen, overview, viewport, wishes);
@@ -133,6 +134,7 @@ void Navigator::StepKeys(const Input& input, double seconds, Viewport& viewport,
   if (input.Pressed(Key::kPageUp)) wishes.scroll -= 240;
   if (input.Pressed(Key::kHome)) wishes.scroll -= 1e9;
   wishes.fit = input.Pressed(Key::kF);
+  wishes.follow_end = wishes.follow_end || input.Pressed(Key::kEnd);
   wishes.next_hit = input.Pressed(Key::kEnter) && !input.shift;
   wishes.previous_hit = input.Pressed(Key::kEnter) && input.shift;
   if (input.Pressed(Key::kSlash)) (input.shift ? wishes.toggle_keys : wishes.focus_search) = true;

@@ -3,7 +3,8 @@
 //
 // Wheel and ctrl+wheel zoom at the cursor; shift+wheel and A/D pan; W/S zoom; right drag pans both
 // ways; right click (under kClickSlop of motion) goes back in the history; left click picks; ctrl+
-// drag marks a range and zooms to it; a drag on the overview chooses the window. Thread-compatible.
+// drag marks a range and zooms to it; a drag on the overview chooses the window; End, or a click on
+// the live badge, goes to the end of a session that is being recorded. Thread-compatible.
 #pragma once
 
 #include <optional>
@@ -31,6 +32,7 @@ struct Wishes {
   std::optional<Point> label_click;  // a left click in the label column
   double scroll = 0;                 // logical pixels, positive shows what lies below
   bool fit = false;
+  bool follow_end = false;
   bool toggle_keys = false;
   bool escape = false;
   bool focus_search = false;

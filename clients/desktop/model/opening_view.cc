@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "clients/desktop/model/viewport.h"
 #include "clients/desktop/model/wide_math.h"
 
 namespace nanolane::desktop {
@@ -56,9 +57,17 @@ timeline::Window Padded(Extent extent) {
 
 }  // namespace
 
+timeline::Window NewestWindow(const timeline::Window& extent) {
+  if (SpanOf(extent) <= kLiveSpanNs) return Padded({extent.start_ns, extent.end_ns});
+  const Wide end = static_cast<Wide>(extent.end_ns) + kLiveSpanNs / Viewport::kEndRoom;
+  return {ClampToInt64(end - kLiveSpanNs), ClampToInt64(end)};
+}
+
 timeline::Window UsefulWindow(const TimelineModel& model) {
   std::vector<int64_t> starts;
-  if (model.phase() == TimelineModel::Phase::kComplete) starts = SampledStarts(model);
+  const bool all_there = model.phase() == TimelineModel::Phase::kComplete ||
+                         model.phase() == TimelineModel::Phase::kLive;
+  if (all_there) starts = SampledStarts(model);
   if (starts.empty()) return Padded({model.extent().start_ns, model.extent().end_ns});
 
   const size_t trimmed = starts.size() < 20 ? 0 : std::max<size_t>(1, starts.size() / 200);

@@ -20,6 +20,7 @@ ScreenLayout LayOutScreen(double width, double height) {
   screen.ruler = {0, screen.overview.bottom(), width, kRulerHeight};
   screen.labels = {0, screen.ruler.bottom(), kLabelWidth, lanes};
   screen.lanes = {kLabelWidth, screen.ruler.bottom(), width - kLabelWidth, lanes};
+  screen.live_badge = {kLabelWidth - 54, screen.ruler.y + 4, 46, kRulerHeight - 8};
   screen.details = {0, screen.lanes.bottom(), width, details};
   screen.status = {0, screen.details.bottom(), width, kStatusHeight};
   return screen;

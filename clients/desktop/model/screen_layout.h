@@ -30,8 +30,9 @@ struct ScreenLayout {
   Rect top_bar;
   Rect overview;  // the whole strip; its plot lies over the lanes' pixels
   Rect ruler;
-  Rect labels;  // beside the lanes
-  Rect lanes;   // the pixels of time
+  Rect labels;      // beside the lanes
+  Rect lanes;       // the pixels of time
+  Rect live_badge;  // beside the ruler: whether the view follows a session that is being recorded
   Rect details;
   Rect status;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -51,11 +52,18 @@ struct LaneFacts {
   int64_t end_ns = 0;
 };
 
-// First message of a stream.
+// First message of a stream. Of a session that is followed there may be further ones: what came
+// before is superseded, and everything follows anew.
 struct StreamOpened {
   std::vector<SessionFacts> sessions;
   std::vector<LaneFacts> lanes;
   uint64_t expected_events = 0;
+  bool live = false;  // the session is followed: it grows until it ends
+};
+
+// Lanes that are new, or of which more is known than before.
+struct LanesGrew {
+  std::vector<LaneFacts> lanes;
 };
 
 // Dictionary entries that later blocks need.
@@ -75,11 +83,24 @@ struct BlockArrived {
   uint64_t expected_events = 0;  // of the whole stream, as known now; 0: as said before
 };
 
+// The end of one step of a session that is followed.
+struct StepEnded {
+  std::optional<SessionFacts> session;  // where it has changed
+  bool caught_up = false;               // everything that the server has was handed over
+};
+
+// The connection of a session that is followed has broken. It is tried again; the next message of
+// another kind says that it stands.
+struct Interrupted {
+  absl::Status status;
+};
+
 // Last message: everything was sent (OK), or why not.
 struct StreamEnded {
   absl::Status status;
 };
 
-using LoaderMessage = std::variant<StreamOpened, DictionaryEntries, BlockArrived, StreamEnded>;
+using LoaderMessage = std::variant<StreamOpened, LanesGrew, DictionaryEntries, BlockArrived,
+                                   StepEnded, Interrupted, StreamEnded>;
 
 }  // namespace nanolane::desktop

@@ -13,7 +13,8 @@ TimelineFeed::TimelineFeed(OpenChannelFunction open_channel, LoaderOptions optio
 void TimelineFeed::Start() {
   retry_at_ns_ = 0;
   loader_.reset();
-  model_ = std::make_unique<TimelineModel>();
+  next_.reset();
+  model_ = std::make_unique<TimelineModel>(++generations_);
   loader_ = std::make_unique<TimelineLoader>(open_channel_(), options_);
 }
 
@@ -30,21 +31,51 @@ bool TimelineFeed::Pump(int64_t budget_ns) {
   return changed;
 }
 
-void TimelineFeed::PumpToEnd() {
-  while (std::optional<LoaderMessage> message = loader_->Wait()) Apply(std::move(*message));
+void TimelineFeed::PumpUntilLoaded() {
+  const auto loaded = [this] {
+    const TimelineModel::Phase phase = model_->phase();
+    return next_ == nullptr &&
+           (phase == TimelineModel::Phase::kLive || phase == TimelineModel::Phase::kFailed);
+  };
+  while (!loaded()) {
+    std::optional<LoaderMessage> message = loader_->Wait();
+    if (!message.has_value()) return;
+    Apply(std::move(*message));
+  }
 }
 
 void TimelineFeed::Apply(LoaderMessage message) {
+  if (const auto* interrupted = std::get_if<Interrupted>(&message)) {
+    last_failure_ = interrupted->status;
+    return;
+  }
   const bool opened = std::holds_alternative<StreamOpened>(message);
   const bool was_empty = model_->sessions().empty();
-  model_->Apply(std::move(message));
-  if (opened) last_failure_ = absl::OkStatus();
+  if (opened || model_->followed()) last_failure_ = absl::OkStatus();
+  if (opened && !was_empty) next_ = std::make_unique<TimelineModel>(++generations_);
+  if (next_ != nullptr) {
+    Replace(std::move(message));
+  } else {
+    model_->Apply(std::move(message));
+  }
   if (model_->phase() != TimelineModel::Phase::kFailed) return;
   last_failure_ = model_->status();
   // Where something has been loaded it stays in sight, with the error beside it.
   const bool may_come = absl::IsUnavailable(last_failure_) || absl::IsNotFound(last_failure_) ||
                         absl::IsDeadlineExceeded(last_failure_);
   if (was_empty && may_come) retry_at_ns_ = clock_.MonotonicNanos() + kRetryNs;
+}
+
+void TimelineFeed::Replace(LoaderMessage message) {
+  next_->Apply(std::move(message));
+  switch (next_->phase()) {
+    case TimelineModel::Phase::kConnecting:
+    case TimelineModel::Phase::kLoading: return;
+    case TimelineModel::Phase::kLive:
+    case TimelineModel::Phase::kComplete: model_ = std::move(next_); return;
+    case TimelineModel::Phase::kFailed: model_->Apply(StreamEnded{next_->status()});
+  }
+  next_.reset();
 }
 
 }  // namespace nanolane::desktop

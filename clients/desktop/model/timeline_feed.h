@@ -1,5 +1,9 @@
 // Keeps a TimelineModel fed: starts the loader, moves its messages into the model within a frame's
-// time, and tries again while there is no server. UI thread only.
+// time, and tries again while there is no server.
+//
+// Where the stream of a running session starts anew, a second model is built while the first stays
+// in sight; they are swapped once the second has caught up, so that no frame shows less than the
+// one before it. For that time both are held in memory. UI thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +28,29 @@ class TimelineFeed {
   // True: the model has changed.
   bool Pump(int64_t budget_ns);
 
-  // Applies everything until the stream has ended, blocking.
-  void PumpToEnd();
+  // Applies everything until the stream has ended, or all that a running session has is there;
+  // blocks. What then comes of it waits for the next pump.
+  void PumpUntilLoaded();
 
   const TimelineModel& model() const { return *model_; }
   Loaded loaded() const { return {*model_, last_failure_}; }
   // Nothing has come of the last try; the next one follows by itself.
   bool waiting_to_retry() const { return retry_at_ns_ != 0; }
-  // What the last try ended with, kept while the next one runs; OK when none failed.
+  // What the last try ended with, kept while the next one runs, or why a running session's stream
+  // is not there now; OK when all is well.
   const absl::Status& last_failure() const { return last_failure_; }
 
  private:
   void Start();
   void Apply(LoaderMessage message);
+  void Replace(LoaderMessage message);
 
   const OpenChannelFunction open_channel_;
   const LoaderOptions options_;
   const base::Clock& clock_;
+  uint64_t generations_ = 0;
   std::unique_ptr<TimelineModel> model_;
+  std::unique_ptr<TimelineModel> next_;  // being built to replace the one in sight
   std::unique_ptr<TimelineLoader> loader_;
   absl::Status last_failure_;
   int64_t retry_at_ns_ = 0;

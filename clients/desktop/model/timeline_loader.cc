@@ -1,5 +1,6 @@
 #include "clients/desktop/model/timeline_loader.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -18,8 +19,19 @@ namespace {
 constexpr auto kUnaryDeadline = std::chrono::seconds(10);
 constexpr int kSessionPage = 1'000;
 
-bool IsMemory(trace::LaneKind kind) {
-  return kind == trace::LaneKind::kMemoryDriver || kind == trace::LaneKind::kMemoryFramework;
+// What a running server may answer again a moment later.
+bool MayPass(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:  // such a stream does not end by itself
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnavailable: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -35,6 +47,7 @@ TimelineLoader::~TimelineLoader() {
     cancelled_ = true;
     if (call_ != nullptr) call_->TryCancel();
   }
+  cancelling_.NotifyAll();
   queue_.Close();
   thread_.join();
 }
@@ -60,6 +73,10 @@ void TimelineLoader::Done() {
 
 absl::Status TimelineLoader::Load() {
   ASSIGN_OR_RETURN(const trace::v1::SessionSummary session, PickSession());
+  return session.session().ended() ? Stream(session) : Follow(session);
+}
+
+absl::Status TimelineLoader::Stream(const trace::v1::SessionSummary& session) {
   query::v1::StreamTimelineRequest request;
   request.mutable_scope()->add_session_ids(session.session().session_id());
   request.set_max_block_version(trace::kBlockVersion);
@@ -84,6 +101,49 @@ absl::Status TimelineLoader::Load() {
   RETURN_IF_ERROR(FromGrpc(finished));
   if (!complete) return absl::DataLossError("the stream ended before everything was sent");
   return absl::OkStatus();
+}
+
+absl::Status TimelineLoader::Follow(const trace::v1::SessionSummary& session) {
+  FollowSteps steps(session, [this](LoaderMessage message) { return Post(std::move(message)); });
+  std::chrono::nanoseconds pause = options_.first_pause;
+  while (true) {
+    const uint64_t taken = steps.taken();
+    absl::Status status = FollowOnce(session.session().session_id(), steps);
+    if (steps.complete()) return absl::OkStatus();
+    if (!MayPass(status)) return status;
+    if (status.ok()) status = absl::UnavailableError("the stream of a running session has ended");
+    if (!options_.resume) return status;
+    RETURN_IF_ERROR(Post(Interrupted{status}));
+    if (steps.taken() != taken) pause = options_.first_pause;
+    RETURN_IF_ERROR(Rest(pause));
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+absl::Status TimelineLoader::FollowOnce(const std::string& session_id, FollowSteps& steps) {
+  query::v1::FollowRequest request;
+  request.set_session_id(session_id);
+  request.set_cursor(steps.cursor());
+  request.set_max_block_version(trace::kBlockVersion);
+  ASSIGN_OR_RETURN(const std::unique_ptr<grpc::ClientContext> context, Begin());
+  const auto reader = stub_->Follow(context.get(), request);
+  query::v1::FollowResponse step;
+  absl::Status status;
+  while (status.ok() && !steps.complete() && reader->Read(&step)) status = steps.Take(step);
+  // Such a stream ends when one of both sides gives up.
+  if (!status.ok() || steps.complete()) context->TryCancel();
+  const grpc::Status finished = reader->Finish();
+  Done();
+  RETURN_IF_ERROR(status);
+  return FromGrpc(finished);
+}
+
+absl::Status TimelineLoader::Rest(std::chrono::nanoseconds pause) {
+  base::MutexLock lock(mutex_);
+  const bool cancelled = cancelling_.WaitFor(
+      mutex_, pause, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return cancelled_; });
+  if (!cancelled) return absl::OkStatus();
+  return absl::CancelledError("the viewer has closed the timeline");
 }
 
 absl::StatusOr<trace::v1::SessionSummary> TimelineLoader::PickSession() {
@@ -117,12 +177,7 @@ absl::Status TimelineLoader::Forward(const query::v1::StreamTimelineResponse& re
         return absl::InternalError(
             absl::StrCat("one session was asked for, ", opened.sessions.size(), " came"));
       }
-      for (const LaneFacts& lane : opened.lanes) {
-        if (lane.id >= trace::kMaxDictionaryEntries)
-          return absl::DataLossError("lane id too large");
-        if (lane.id >= memory_lane_.size()) memory_lane_.resize(lane.id + 1);
-        memory_lane_[lane.id] = IsMemory(lane.lane.kind);
-      }
+      RETURN_IF_ERROR(blocks_.Know(opened.lanes));
       return Post(std::move(opened));
     }
     case query::v1::StreamTimelineResponse::kDictionary:
@@ -140,19 +195,8 @@ absl::Status TimelineLoader::Forward(const query::v1::StreamTimelineResponse& re
 absl::Status TimelineLoader::ForwardBlocks(const query::v1::BlockChunk& chunk,
                                            uint64_t expected_events) {
   for (const query::v1::Block& block : chunk.blocks()) {
-    BlockArrived arrived{.session = chunk.session_index(),
-                         .lane = block.lane_id(),
-                         .epoch = block.epoch(),
-                         .columns = {},
-                         .packed = block.data(),
-                         .expected_events = expected_events};
-    trace::ColumnSet columns = trace::ColumnSet::Timeline();
-    if (block.lane_id() < memory_lane_.size() && memory_lane_[block.lane_id()]) {
-      columns = columns.With(trace::Column::kBytes)
-                    .With(trace::Column::kLevel)
-                    .With(trace::Column::kReserved);
-    }
-    RETURN_IF_ERROR(trace::DecodeBlock(arrived.packed, columns, arrived.columns));
+    ASSIGN_OR_RETURN(BlockArrived arrived, blocks_.Read(chunk.session_index(), block));
+    arrived.expected_events = expected_events;
     RETURN_IF_ERROR(Post(std::move(arrived)));
   }
   return absl::OkStatus();

@@ -6,30 +6,12 @@
 
 #include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/testing/fake_query_service.h"
+#include "clients/desktop/testing/signal.h"
 #include "libs/base/clock.h"
 #include "libs/rpc/channel.h"
 
 namespace nanolane::desktop {
 namespace {
-
-// Lets one thread wait for another.
-class Signal {
- public:
-  void Set() {
-    base::MutexLock lock(mutex_);
-    set_ = true;
-    condition_.NotifyAll();
-  }
-  void Wait() {
-    base::MutexLock lock(mutex_);
-    condition_.Wait(mutex_, [this] { return set_; });
-  }
-
- private:
-  base::Mutex mutex_;
-  base::CondVar condition_;
-  bool set_ ABSL_GUARDED_BY(mutex_) = false;
-};
 
 // Takes everything; returns what the stream ended with.
 absl::Status Drain(TimelineLoader& loader, TimelineModel& model) {
@@ -223,7 +205,7 @@ TEST_CASE("the feed tries again until there is a server") {
   clock.Advance(TimelineFeed::kRetryNs);
   feed.Pump(1);
   CHECK(channels == 2);
-  feed.PumpToEnd();
+  feed.PumpUntilLoaded();
   CHECK(feed.model().phase() == TimelineModel::Phase::kComplete);
   CHECK(feed.last_failure().ok());
 }

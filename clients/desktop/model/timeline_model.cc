@@ -8,34 +8,51 @@
 
 namespace nanolane::desktop {
 
-TimelineModel::TimelineModel() = default;
+namespace {
+
+// Far more changes than one model sees.
+constexpr int kGenerationShift = 40;
+
+// What headers of the rows are made of.
+bool SameProcess(const SessionFacts& a, const SessionFacts& b) {
+  return a.executable == b.executable && a.pid == b.pid &&
+         std::equal(a.gpus.begin(), a.gpus.end(), b.gpus.begin(), b.gpus.end(),
+                    [](const GpuFacts& x, const GpuFacts& y) {
+                      return x.index == y.index && x.uuid == y.uuid && x.name == y.name;
+                    });
+}
+
+}  // namespace
+
+TimelineModel::TimelineModel(uint64_t generation)
+    : generation_(generation),
+      version_(generation << kGenerationShift),
+      shape_version_(generation << kGenerationShift),
+      dictionary_version_(generation << kGenerationShift) {}
 
 void TimelineModel::Apply(LoaderMessage message) {
   if (phase_ == Phase::kFailed) return;
   ++version_;
-  absl::Status status;
-  if (auto* opened = std::get_if<StreamOpened>(&message)) status = Open(std::move(*opened));
-  if (auto* entries = std::get_if<DictionaryEntries>(&message)) status = Add(*entries);
-  if (auto* block = std::get_if<BlockArrived>(&message)) status = Add(std::move(*block));
-  if (auto* ended = std::get_if<StreamEnded>(&message)) status = End(*ended);
+  const absl::Status status =
+      std::visit([this](auto&& taken) { return Take(std::move(taken)); }, std::move(message));
   if (!status.ok()) {
     phase_ = Phase::kFailed;
     status_ = status;
   }
 }
 
-absl::Status TimelineModel::Open(StreamOpened opened) {
+absl::Status TimelineModel::Take(StreamOpened opened) {
   phase_ = Phase::kLoading;
+  followed_ = opened.live;
   expected_ = opened.expected_events;
   sessions_ = std::move(opened.sessions);
   ++shape_version_;
-  for (LaneFacts& facts : opened.lanes) {
-    lane_of_id_[{facts.session, facts.id}] = lanes_.size();
-    auto lane = std::make_unique<LaneModel>();
-    lane->rows = LaneRows(facts.lane.kind);
-    lane->facts = std::move(facts);
-    lanes_.push_back(std::move(lane));
-  }
+  for (LaneFacts& facts : opened.lanes) SetLane(std::move(facts));
+  SetExtent();
+  return absl::OkStatus();
+}
+
+void TimelineModel::SetExtent() {
   bool first = true;
   for (const SessionFacts& session : sessions_) {
     if (session.events == 0) continue;
@@ -43,8 +60,48 @@ absl::Status TimelineModel::Open(StreamOpened opened) {
     extent_.end_ns = first ? session.end_ns : std::max(extent_.end_ns, session.end_ns);
     first = false;
   }
+}
+
+void TimelineModel::SetLane(LaneFacts facts) {
+  const auto [found, added] = lane_of_id_.try_emplace({facts.session, facts.id}, lanes_.size());
+  if (added) {
+    auto lane = std::make_unique<LaneModel>();
+    lane->rows = LaneRows(facts.lane.kind);
+    lane->version = generation_ << kGenerationShift;
+    lanes_.push_back(std::move(lane));
+  }
+  LaneModel& lane = *lanes_[found->second];
+  // Lanes without events have no row.
+  if (added || lane.facts.label != facts.label || (lane.facts.events == 0) != (facts.events == 0)) {
+    ++shape_version_;
+  }
+  lane.facts = std::move(facts);
+}
+
+absl::Status TimelineModel::Take(LanesGrew grew) {
+  for (LaneFacts& facts : grew.lanes) {
+    const auto known = lane_of_id_.find({facts.session, facts.id});
+    if (known != lane_of_id_.end() && lanes_[known->second]->facts.lane.kind != facts.lane.kind) {
+      return absl::DataLossError(absl::StrCat("lane ", facts.id, " has become another one"));
+    }
+    SetLane(std::move(facts));
+  }
   return absl::OkStatus();
 }
+
+absl::Status TimelineModel::Take(StepEnded step) {
+  if (step.session.has_value()) {
+    if (sessions_.size() != 1) return absl::InternalError("a step of a session that is not open");
+    if (!SameProcess(sessions_.front(), *step.session)) ++shape_version_;
+    expected_ = step.session->events;
+    sessions_.front() = *std::move(step.session);
+    SetExtent();
+  }
+  if (step.caught_up && phase_ == Phase::kLoading) phase_ = Phase::kLive;
+  return absl::OkStatus();
+}
+
+absl::Status TimelineModel::Take(const Interrupted& /*interrupted*/) { return absl::OkStatus(); }
 
 uint32_t TimelineModel::EpochOf(uint32_t session, uint64_t epoch) {
   const auto [found, added] =
@@ -56,7 +113,8 @@ uint32_t TimelineModel::EpochOf(uint32_t session, uint64_t epoch) {
   return found->second;
 }
 
-absl::Status TimelineModel::Add(const DictionaryEntries& entries) {
+absl::Status TimelineModel::Take(const DictionaryEntries& entries) {
+  ++dictionary_version_;
   Epoch& epoch = *epochs_[EpochOf(entries.session, entries.epoch)];
   RETURN_IF_ERROR(epoch.dictionary.Apply(entries.delta));
   for (size_t op = epoch.ops.size(); op <= epoch.dictionary.op_count(); ++op) {
@@ -87,7 +145,7 @@ absl::StatusOr<EventStore::Block> TimelineModel::Named(const Epoch& epoch,
   return named;
 }
 
-absl::Status TimelineModel::Add(BlockArrived block) {
+absl::Status TimelineModel::Take(BlockArrived block) {
   const auto found = lane_of_id_.find({block.session, block.lane});
   if (found == lane_of_id_.end()) {
     return absl::DataLossError(
@@ -98,6 +156,7 @@ absl::Status TimelineModel::Add(BlockArrived block) {
   const uint32_t epoch = EpochOf(block.session, block.epoch);
   ASSIGN_OR_RETURN(EventStore::Block named, Named(*epochs_[epoch], block));
   named.dictionary = epoch;
+  const bool was_empty = lane.events.size() == 0;
   const size_t rows_before = lane.rows.depth();
   lane.rows.Append(named, block.columns);
   received_ += named.start_ns.size();
@@ -106,11 +165,11 @@ absl::Status TimelineModel::Add(BlockArrived block) {
   }
   lane.events.Append(std::move(named));
   ++lane.version;
-  if (lane.rows.depth() != rows_before) ++shape_version_;
+  if (was_empty || lane.rows.depth() != rows_before) ++shape_version_;
   return absl::OkStatus();
 }
 
-absl::Status TimelineModel::End(const StreamEnded& ended) {
+absl::Status TimelineModel::Take(const StreamEnded& ended) {
   RETURN_IF_ERROR(ended.status);
   phase_ = Phase::kComplete;
   return absl::OkStatus();

@@ -3,7 +3,10 @@
 // Built from the loader's messages, one Apply() each, on the UI thread; a frame applies as many as
 // its time allows. Each change raises the version of the lane that it touches, so that what is
 // drawn from a lane is computed again only when the lane or the window has changed.
-// Thread-compatible.
+//
+// A session that is followed grows: blocks come in any order of time, lanes and writer epochs late.
+// Where its stream starts anew a second model is built beside the one in sight, of a generation of
+// its own, so that no version of the one equals one of the other. Thread-compatible.
 #pragma once
 
 #include <cstdint>
@@ -36,15 +39,29 @@ struct LaneModel {
 
 class TimelineModel {
  public:
-  enum class Phase : uint8_t { kConnecting, kLoading, kComplete, kFailed };
+  enum class Phase : uint8_t {
+    kConnecting,
+    kLoading,
+    kLive,  // all that a running session has is there, and more comes
+    kComplete,
+    kFailed,
+  };
 
-  TimelineModel();
+  explicit TimelineModel(uint64_t generation = 0);
 
-  // O(events of the message). A message that does not fit what came before (an unknown lane, an op
-  // without its dictionary) ends the load as failed; what was loaded stays.
+  // O(events of the message); O(log events) more for each that comes out of time order. A message
+  // that does not fit what came before (an unknown lane, an op without its dictionary) ends the
+  // load as failed; what was loaded stays.
   void Apply(LoaderMessage message);
 
   Phase phase() const { return phase_; }
+  uint64_t generation() const { return generation_; }
+  // Whether the session was running when it was opened: it is followed until it ends.
+  bool followed() const { return followed_; }
+  // It is followed still.
+  bool recording() const {
+    return followed_ && (phase_ == Phase::kLoading || phase_ == Phase::kLive);
+  }
   const absl::Status& status() const { return status_; }  // why it failed
 
   const std::vector<SessionFacts>& sessions() const { return sessions_; }
@@ -58,6 +75,8 @@ class TimelineModel {
   uint64_t left_out_events() const;
   // Raised by every change.
   uint64_t version() const { return version_; }
+  // Raised when dictionary entries come: symbols may be late.
+  uint64_t dictionary_version() const { return dictionary_version_; }
   // Raised when lanes come, or rows within them: the layout is computed again.
   uint64_t shape_version() const { return shape_version_; }
 
@@ -77,14 +96,21 @@ class TimelineModel {
     std::vector<OpFacts> ops;  // by op id
   };
 
-  absl::Status Open(StreamOpened opened);
-  absl::Status Add(const DictionaryEntries& entries);
-  absl::Status Add(BlockArrived block);
-  absl::Status End(const StreamEnded& ended);
+  absl::Status Take(StreamOpened opened);
+  absl::Status Take(LanesGrew grew);
+  absl::Status Take(const DictionaryEntries& entries);
+  absl::Status Take(BlockArrived block);
+  absl::Status Take(StepEnded step);
+  absl::Status Take(const Interrupted& interrupted);
+  absl::Status Take(const StreamEnded& ended);
+  void SetLane(LaneFacts facts);
+  void SetExtent();
   uint32_t EpochOf(uint32_t session, uint64_t epoch);
   absl::StatusOr<EventStore::Block> Named(const Epoch& epoch, BlockArrived& block) const;
 
+  const uint64_t generation_;
   Phase phase_ = Phase::kConnecting;
+  bool followed_ = false;
   absl::Status status_;
   std::vector<SessionFacts> sessions_;
   std::vector<std::unique_ptr<LaneModel>> lanes_;
@@ -97,10 +123,11 @@ class TimelineModel {
   uint64_t received_ = 0;
   uint64_t version_ = 0;
   uint64_t shape_version_ = 0;
+  uint64_t dictionary_version_ = 0;
 };
 
-// What a frame is drawn from: the model, and why the last attempt to load one failed (OK: it did
-// not).
+// What a frame is drawn from: the model, and why the last attempt to load one failed, or why the
+// one that is followed gets nothing now (OK: all is well).
 struct Loaded {
   const TimelineModel& model;
   const absl::Status& failure;

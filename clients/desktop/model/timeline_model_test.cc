@@ -9,6 +9,7 @@
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/wide_math.h"
 #include "clients/desktop/model/wide_spans.h"
+#include "clients/desktop/testing/model_digest.h"
 #include "clients/desktop/testing/session_builder.h"
 
 namespace nanolane::desktop {
@@ -304,6 +305,65 @@ TEST_CASE("wide spans are found whole, cut to the window, and narrow ones are no
   CHECK(spans[3].x0 == Approx(800));
   CHECK(spans[3].x1 - spans[3].x0 == Approx(90));
   CHECK(WideSpansOf(lane, window, 1'000, 100).size() == 3);
+}
+
+TEST_CASE("blocks in any order give the same model as in order of time") {
+  const SessionBuilder builder = LargeSession(3, 6'000);
+  TimelineModel in_order;
+  Feed(in_order, builder, 100);
+  const std::vector<std::string> expected = DigestOf(in_order);
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    std::vector<LoaderMessage> messages = LoaderMessages(builder, 100);
+    std::shuffle(messages.begin() + 2, messages.end() - 1, std::mt19937_64(seed));
+    TimelineModel model;
+    for (LoaderMessage& message : messages) model.Apply(std::move(message));
+    CHECK(DigestOf(model) == expected);
+  }
+}
+
+TEST_CASE("a lane that comes late gets its row, and events of an earlier writer keep their names") {
+  TimelineModel model;
+  std::vector<LoaderMessage> messages = LoaderMessages(SmallSession());
+  messages.pop_back();
+  std::get<StreamOpened>(messages[0]).live = true;
+  for (const LoaderMessage& message : messages) model.Apply(message);
+  model.Apply(StepEnded{.session = std::nullopt, .caught_up = true});
+  REQUIRE(model.phase() == TimelineModel::Phase::kLive);
+  RowLayout layout;
+  layout.Update(model);
+  const size_t rows = layout.rows().size();
+
+  SessionBuilder second;
+  const trace::LaneId lane =
+      second.AddLane({.kind = LaneKind::kStream, .gpu_index = 0, .context = 1, .stream = 99});
+  second.Add(lane, {.op = second.AddKernel("late"), .start_ns = 1'000'000'000, .duration_ns = 9});
+  std::vector<LoaderMessage> late = LoaderMessages(second);
+  LaneFacts facts = std::get<StreamOpened>(late[0]).lanes[0];
+  facts.id = 40;
+  model.Apply(LanesGrew{{facts}});
+  auto entries = std::get<DictionaryEntries>(late[1]);
+  entries.epoch = 2;
+  model.Apply(entries);
+  auto block = std::get<BlockArrived>(late[2]);
+  block.lane = 40;
+  block.epoch = 2;
+  model.Apply(block);
+  CHECK(model.phase() == TimelineModel::Phase::kLive);
+  layout.Update(model);
+  CHECK(layout.rows().size() == rows + 1);
+  CHECK(FactsOf(model, {LaneOf(model, LaneKind::kStream, 99), 0})->full_name == "late");
+  CHECK(FactsOf(model, {LaneOf(model, LaneKind::kStream, 7), 0})->full_name ==
+        "ampere_sgemm_128x64_tn");
+}
+
+TEST_CASE("versions of models of different generations are never equal") {
+  TimelineModel first(1);
+  TimelineModel second(2);
+  Feed(first, LargeSession(2, 20'000), 10);
+  Feed(second, SmallSession());
+  CHECK(first.version() < second.version());
+  CHECK(first.shape_version() < second.shape_version());
+  CHECK(first.lanes()[0]->version < second.lanes()[0]->version);
 }
 
 TEST_CASE("every span that is wide enough and alone is found, at random windows") {

@@ -7,11 +7,6 @@
 namespace nanolane::desktop {
 namespace {
 
-bool Same(const ViewStats::Question& a, const ViewStats::Question& b) {
-  return a.window.start_ns == b.window.start_ns && a.window.end_ns == b.window.end_ns &&
-         a.lane == b.lane && a.op == b.op && a.model_version == b.model_version;
-}
-
 bool IsStream(const LaneModel& lane) { return lane.facts.lane.kind == trace::LaneKind::kStream; }
 
 // Nearest rank: the smallest value that at least `percent` % of the values reach.
@@ -26,7 +21,7 @@ int64_t Percentile(std::vector<int64_t>& values, size_t percent) {
 }  // namespace
 
 bool ViewStats::Work(const TimelineModel& model, const Question& question, size_t most_events) {
-  if (!asked_ || !Same(question, question_)) Begin(model, question);
+  if (!asked_ || !(question == question_)) Begin(model, question);
   if (totals_.size() < model.names().size()) totals_.resize(model.names().size());
   while (working_ && most_events > 0) {
     if (lane_ == model.lanes().size()) {

@@ -61,6 +61,11 @@ class ViewStats {
     std::optional<size_t> lane;  // of the selection
     NameId op = 0;
     uint64_t model_version = 0;
+
+    bool operator==(const Question& other) const {
+      return window.start_ns == other.window.start_ns && window.end_ns == other.window.end_ns &&
+             lane == other.lane && op == other.op && model_version == other.model_version;
+    }
   };
 
   // Works on `question` for up to `most_events` events. True: figures() answers it.

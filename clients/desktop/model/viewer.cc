@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "clients/desktop/model/opening_view.h"
 #include "clients/desktop/model/wide_math.h"
@@ -12,6 +13,11 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
                   double seconds, int64_t now_ns) {
   const TimelineModel& model = loaded.model;
   screen_ = LayOutScreen(width, height);
+  if (model.generation() != generation_) Adopt(model);
+  // Symbols of a running process come late.
+  if (selection_.has_value() && model.dictionary_version() != dictionary_seen_) {
+    Select(model, std::optional<EventRef>(selection_));
+  }
   layout_.Update(model);
   UpdateWindow(model);
   viewport_.Tick(now_ns);
@@ -23,40 +29,121 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   search_.Update(model.names());
   hits_due_ = !hits_.Work(model, search_, kStatEventsPerFrame);
   UpdateHover(model, input);
+  UpdateLosses(model, now_ns);
   UpdateFigures(model, now_ns);
   scene_ = SceneOf(loaded);
+}
+
+void Viewer::Adopt(const TimelineModel& model) {
+  generation_ = model.generation();
+  search_.Forget();
+  stats_ = ViewStats();
+  hover_.reset();
+  level_hover_.reset();
+  const std::optional<SelectionKey> key = std::exchange(selection_key_, std::nullopt);
+  Select(model, std::nullopt);
+  if (!key.has_value()) return;
+  for (size_t lane = 0; lane < model.lanes().size(); ++lane) {
+    const LaneFacts& facts = model.lanes()[lane]->facts;
+    if (facts.session != key->session || facts.id != key->lane) continue;
+    const EventStore& events = model.lanes()[lane]->events;
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (events.start_ns(i) != key->start_ns || events.duration_ns(i) != key->duration_ns)
+        continue;
+      if (model.names().Full(events.name(i)) == key->name) return Select(model, EventRef{lane, i});
+    }
+  }
+}
+
+void Viewer::UpdateLosses(const TimelineModel& model, int64_t now_ns) {
+  if (model.sessions().empty()) return;
+  const uint64_t lost = model.lost_events();
+  if (lost > lost_seen_.value_or(lost)) {
+    lost_grew_ns_ = now_ns;
+    losing_ = true;
+  }
+  lost_seen_ = lost;
+  losing_ = losing_ && model.recording() && now_ns - lost_grew_ns_ < kLossAlarmNs;
+}
+
+// What the figures are asked for now. While the view moves with the end, they are those of a moment
+// ago: asked for anew when they are there and old enough, not with every block.
+ViewStats::Question Viewer::QuestionNow(const TimelineModel& model, int64_t now_ns) const {
+  ViewStats::Question fresh = QuestionOf(model);
+  if (model.phase() != TimelineModel::Phase::kLive) return fresh;
+  const bool same_selection = fresh.lane == question_.lane && fresh.op == question_.op;
+  const bool same_window = fresh.window.start_ns == question_.window.start_ns &&
+                           fresh.window.end_ns == question_.window.end_ns;
+  const bool moved = !same_window && !viewport_.following();
+  const bool due = !stats_.working() && now_ns - asked_ns_ >= kLiveFiguresNs;
+  const bool first = question_.model_version == 0;
+  return !same_selection || moved || due || first ? fresh : question_;
 }
 
 void Viewer::UpdateFigures(const TimelineModel& model, int64_t now_ns) {
   const timeline::Window& window = viewport_.target();
   const bool moved = window.start_ns != still_.start_ns || window.end_ns != still_.end_ns;
-  if (moved || viewport_.gliding()) {
-    still_ = window;
-    still_since_ns_ = now_ns;
-  }
-  // While the window moves its figures would be those of a moment.
+  still_ = window;
+  if ((moved && !viewport_.following()) || viewport_.gliding()) still_since_ns_ = now_ns;
+  const ViewStats::Question question = QuestionNow(model, now_ns);
+  if (!(question == question_)) asked_ns_ = now_ns;
+  question_ = question;
+  // While somebody moves the window its figures would be those of a moment.
   figures_due_ = now_ns - still_since_ns_ < kFiguresDelayNs ||
-                 !stats_.Work(model, QuestionOf(model), kStatEventsPerFrame);
+                 !stats_.Work(model, question_, kStatEventsPerFrame);
 }
 
 void Viewer::Settle(const TimelineModel& model) {
-  while (!stats_.Work(model, QuestionOf(model), kStatEventsPerFrame)) {
+  while (!stats_.Work(model, question_, kStatEventsPerFrame)) {
   }
 }
 
 void Viewer::UpdateWindow(const TimelineModel& model) {
-  if (model.sessions().empty() || model.phase() == opened_phase_) return;
+  if (model.sessions().empty()) return;
+  if (model.phase() != opened_phase_) OpenWindow(model);
+  if (model.recording()) GrowWindow(model);
+}
+
+void Viewer::OpenWindow(const TimelineModel& model) {
+  const bool was_live = viewport_.live();
   opened_phase_ = model.phase();
-  const timeline::Window useful = UsefulWindow(model);
-  overview_ = useful;
+  overview_ = UsefulWindow(model);
+  has_extent_ = model.expected_events() > 0;
   viewport_.SetBounds(model.extent());
-  if (viewport_.touched()) return;
+  viewport_.SetLive(model.recording());
+  // What is in sight when a session ends stays there.
+  if (!viewport_.touched() && (!was_live || model.recording())) ShowOpening(model);
+}
+
+void Viewer::ShowOpening(const TimelineModel& model) {
   if (options_.range.has_value()) {
     const Wide origin = model.origin_ns();
     viewport_.Open({ClampToInt64(origin + options_.range->from_ns),
                     ClampToInt64(origin + options_.range->to_ns)});
+  } else if (model.recording()) {
+    viewport_.Open(NewestWindow(model.extent()));
+    viewport_.FollowEndInSight();
   } else {
-    viewport_.Open(useful);
+    viewport_.Open(overview_);
+  }
+}
+
+void Viewer::GrowWindow(const TimelineModel& model) {
+  const Window& extent = model.extent();
+  const Window& known = viewport_.bounds();
+  const bool same = extent.start_ns == known.start_ns && extent.end_ns == known.end_ns;
+  const bool first = !has_extent_;
+  if (model.expected_events() == 0 || (same && !first)) return;
+  has_extent_ = true;
+  if (first) viewport_ = Viewport();
+  viewport_.SetLive(true);
+  viewport_.Grow(extent);
+  // The first seconds fill the width; then the view moves on with the end.
+  if (first || (viewport_.following() && !viewport_.touched())) ShowOpening(model);
+  // The overview grows by strides, so that it does not creep.
+  if (extent.end_ns > overview_.end_ns || extent.start_ns < overview_.start_ns || first) {
+    const Wide span = SpanOf(extent);
+    overview_ = {ClampToInt64(extent.start_ns - span / 50), ClampToInt64(extent.end_ns + span / 4)};
   }
 }
 
@@ -80,6 +167,7 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
     }
   }
   if (wishes.next_hit || wishes.previous_hit) StepHits(model, wishes.previous_hit);
+  if (wishes.follow_end) viewport_.FollowEnd();
   if (!wishes.fit) return;
   if (selection_.has_value()) {
     const EventStore& events = model.lanes()[selection_->lane]->events;
@@ -87,6 +175,7 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
                          kClickMargin);
   } else {
     viewport_.Jump(UsefulWindow(model));
+    viewport_.FollowEndInSight();
   }
 }
 
@@ -120,14 +209,22 @@ void Viewer::Click(const TimelineModel& model, const Point& at) {
 
 void Viewer::Select(const TimelineModel& model, const std::optional<EventRef>& event) {
   selection_ = event;
+  selection_key_.reset();
   selected_facts_.reset();
+  dictionary_seen_ = model.dictionary_version();
   if (!event.has_value()) return;
   absl::StatusOr<EventFacts> facts = FactsOf(model, *event);
-  if (facts.ok()) {
-    selected_facts_ = *std::move(facts);
-  } else {
+  if (!facts.ok()) {
     selection_.reset();
+    return;
   }
+  selected_facts_ = *std::move(facts);
+  const LaneModel& lane = *model.lanes()[event->lane];
+  selection_key_ = SelectionKey{.session = lane.facts.session,
+                                .lane = lane.facts.id,
+                                .start_ns = lane.events.start_ns(event->event),
+                                .duration_ns = lane.events.duration_ns(event->event),
+                                .name = model.names().Full(lane.events.name(event->event))};
 }
 
 void Viewer::SelectTypical(const TimelineModel& model) {
@@ -214,8 +311,11 @@ Scene Viewer::SceneOf(const Loaded& loaded) const {
     return failure.ok() ? Scene::kConnecting : Scene::kFailed;
   }
   const bool complete = model.phase() == TimelineModel::Phase::kComplete;
+  if (model.recording() && model.received_events() == 0 && model.expected_events() == 0) {
+    return Scene::kWaiting;
+  }
   if (complete && model.received_events() == 0 && !options_.range.has_value()) return Scene::kEmpty;
-  if (!complete) return Scene::kTimeline;
+  if (!complete && model.phase() != TimelineModel::Phase::kLive) return Scene::kTimeline;
   for (const auto& lane : model.lanes()) {
     if (lane->rows.is_memory() ? lane->rows.LevelAt(viewport_.shown().end_ns).has_value()
                                : lane->rows.Count(viewport_.shown()) > 0) {

@@ -2,7 +2,11 @@
 // draw from it; tests drive it with synthetic input.
 //
 // One Step() a frame: new data and the size of the window give the layout, the navigator turns
-// input into moves, what lies under the cursor and the figures of the view follow. UI thread only.
+// input into moves, what lies under the cursor and the figures of the view follow.
+//
+// A session that is being recorded is shown at its newest end, and the view goes on with it until
+// somebody moves it away (viewport.h). Where the model is replaced by one of another generation,
+// the view and, where its event is still there, the selection stay. UI thread only.
 #pragma once
 
 #include <optional>
@@ -28,6 +32,7 @@ enum class Scene : uint8_t {
   kNoSession,
   kFailed,    // before anything was loaded
   kEmpty,     // the session has no events
+  kWaiting,   // the session is being recorded and has no events yet
   kNoEvents,  // the timeline, with nothing in the window
   kTimeline,
 };
@@ -55,6 +60,10 @@ class Viewer {
   static constexpr size_t kStatEventsPerFrame = 100'000;
   // How long the window must stand still before its figures are worked out.
   static constexpr int64_t kFiguresDelayNs = 120'000'000;
+  // How old the figures of a view that follows the end may become.
+  static constexpr int64_t kLiveFiguresNs = 1'000'000'000;
+  // How long it is said loudly that events were lost.
+  static constexpr int64_t kLossAlarmNs = 5'000'000'000;
   static constexpr double kPickSlop = 4;       // pixels around the cursor that still hit a span
   static constexpr double kClickMargin = 0.5;  // of the span, at each side, when a click zooms
 
@@ -80,6 +89,8 @@ class Viewer {
   double scroll() const { return scroll_; }
   double device_scale() const { return options_.device_scale; }
   bool keys_shown() const { return keys_shown_; }
+  // Losses of a session that is being recorded have just grown.
+  bool losing() const { return losing_; }
   bool wants_search_focus() const { return wants_search_focus_; }
   // Whether the next frame looks different without new input: keep drawing.
   bool moving() const {
@@ -95,7 +106,12 @@ class Viewer {
   void ToggleKeys() { keys_shown_ = !keys_shown_; }
 
  private:
+  void Adopt(const TimelineModel& model);
   void UpdateWindow(const TimelineModel& model);
+  void OpenWindow(const TimelineModel& model);
+  void ShowOpening(const TimelineModel& model);
+  void GrowWindow(const TimelineModel& model);
+  void UpdateLosses(const TimelineModel& model, int64_t now_ns);
   void CarryOut(const TimelineModel& model, const Wishes& wishes);
   void StepHits(const TimelineModel& model, bool backwards);
   void Click(const TimelineModel& model, const Point& at);
@@ -105,6 +121,7 @@ class Viewer {
   void UpdateFigures(const TimelineModel& model, int64_t now_ns);
   Scene SceneOf(const Loaded& loaded) const;
   ViewStats::Question QuestionOf(const TimelineModel& model) const;
+  ViewStats::Question QuestionNow(const TimelineModel& model, int64_t now_ns) const;
 
   const ViewerOptions options_;
   Scene scene_ = Scene::kConnecting;
@@ -120,6 +137,17 @@ class Viewer {
   std::optional<LevelHover> level_hover_;
   std::optional<EventRef> selection_;
   std::optional<EventFacts> selected_facts_;
+  // What the selected event is in any model.
+  struct SelectionKey {
+    uint32_t session = 0;
+    trace::LaneId lane = 0;
+    int64_t start_ns = 0;
+    int64_t duration_ns = 0;
+    std::string name;
+  };
+  std::optional<SelectionKey> selection_key_;
+  uint64_t generation_ = 0;  // of the model that everything here is about
+  uint64_t dictionary_seen_ = 0;
   double scroll_ = 0;
   bool keys_shown_ = false;
   bool wants_search_focus_ = false;
@@ -128,6 +156,12 @@ class Viewer {
   int64_t still_since_ns_ = 0;
   bool figures_due_ = false;
   bool hits_due_ = false;
+  ViewStats::Question question_;
+  int64_t asked_ns_ = 0;
+  std::optional<uint64_t> lost_seen_;
+  int64_t lost_grew_ns_ = 0;
+  bool losing_ = false;
+  bool has_extent_ = false;  // of a session that is being recorded
   // What the opening window was computed for.
   TimelineModel::Phase opened_phase_ = TimelineModel::Phase::kConnecting;
 };

@@ -34,6 +34,37 @@ void Viewport::SetBounds(const Window& bounds) {
   ShowAtOnce(Clamped(shown_));
 }
 
+void Viewport::SetLive(bool live) {
+  live_ = live;
+  following_ = following_ && live;
+}
+
+void Viewport::Grow(const Window& bounds) {
+  const Wide grown = static_cast<Wide>(bounds.end_ns) - bounds_.end_ns;
+  bounds_ = bounds;
+  if (bounds_.end_ns <= bounds_.start_ns) bounds_ = Placed(bounds.start_ns, 1);
+  const Wide by = following_ ? grown : 0;
+  const auto moved = [by](const Window& window) {
+    return Placed(window.start_ns + by, SpanOf(window));
+  };
+  // A glide goes on, to where the end is now.
+  target_ = Clamped(moved(target_));
+  glide_from_ = moved(glide_from_);
+  shown_ = gliding_ ? moved(shown_) : target_;
+}
+
+void Viewport::FollowEnd() {
+  if (!live_) return;
+  const Wide span = SpanOf(target_);
+  Jump(Placed(static_cast<Wide>(bounds_.end_ns) + span / kEndRoom - span, span));
+  following_ = true;
+}
+
+bool Viewport::EndInSight() const {
+  const Wide room = static_cast<Wide>(target_.end_ns) - bounds_.end_ns;
+  return room >= 0 && room * kEndPart <= SpanOf(target_);
+}
+
 void Viewport::Open(const Window& window) { ShowAtOnce(Clamped(window)); }
 
 Window Viewport::Clamped(const Window& window) const {
@@ -49,6 +80,7 @@ Window Viewport::Clamped(const Window& window) const {
 
 void Viewport::Zoom(double factor, double share) {
   BeginStep(Gesture::kZoom);
+  if (following_ && factor > 1) share = 1;
   const Wide old_span = SpanOf(target_);
   Wide span = Round(static_cast<double>(old_span) * factor);
   if (factor < 1) span = std::min(span, old_span - 1);
@@ -59,6 +91,7 @@ void Viewport::Zoom(double factor, double share) {
   const Wide start = target_.start_ns + Round(static_cast<double>(old_span - span) * share);
   pan_rest_ns_ = 0;
   ShowAtOnce(Clamped(Placed(start, span)));
+  following_ = following_ && EndInSight();
 }
 
 void Viewport::Pan(double pixels, double width) {
@@ -68,9 +101,11 @@ void Viewport::Pan(double pixels, double width) {
   const Wide whole = static_cast<Wide>(pan_rest_ns_);
   pan_rest_ns_ -= static_cast<double>(whole);
   ShowAtOnce(Clamped(Placed(target_.start_ns + whole, SpanOf(target_))));
+  FollowEndInSight();
 }
 
 void Viewport::Jump(const Window& window) {
+  following_ = false;
   const Window clamped = Clamped(window);
   if (Same(clamped, target_)) return;
   BeginStep(Gesture::kJump);
@@ -93,6 +128,7 @@ bool Viewport::Back() {
   future_.push_back(target_);
   GlideTo(past_.back());
   past_.pop_back();
+  following_ = false;
   gesture_ = Gesture::kNone;
   return true;
 }
@@ -102,6 +138,7 @@ bool Viewport::Forward() {
   past_.push_back(target_);
   GlideTo(future_.back());
   future_.pop_back();
+  following_ = false;
   gesture_ = Gesture::kNone;
   return true;
 }

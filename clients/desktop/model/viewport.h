@@ -5,6 +5,11 @@
 // always keeps some of the bounds in sight. Zooming in and out changes the span by at least 1 ns a
 // step, so that no zoom level is a trap. Arithmetic is integer; no time becomes floating point.
 //
+// While the bounds grow (a session is being recorded) the window may follow their end: it moves as
+// they grow, by as much, without steps in the history. It does so as long as the end lies in its
+// last part: panning, zooming in or jumping elsewhere stops it, and panning back to the end goes on
+// with it. Zooming out keeps the right edge where it is.
+//
 // A gesture (a run of wheel clicks, a drag, a held key) is one step of the history, however many
 // changes it makes: a step begins when the gesture changes or pauses. Thread-compatible.
 #pragma once
@@ -27,10 +32,23 @@ class Viewport {
   static constexpr int64_t kGesturePauseNs = 500'000'000;
   static constexpr int64_t kGlideNs = 140'000'000;  // length of a jump's animation
   static constexpr size_t kMaxHistory = 256;        // the oldest steps go first
+  static constexpr int64_t kEndPart = 4;   // the end is followed in the last fourth of the window
+  static constexpr int64_t kEndRoom = 50;  // of the span, after the end, where it is followed
 
   // Sets what there is to see. Keeps the window where it fits.
   void SetBounds(const Window& bounds);
   const Window& bounds() const { return bounds_; }
+
+  // Whether the bounds grow. False also ends following.
+  void SetLive(bool live);
+  bool live() const { return live_; }
+  // The bounds have grown to `bounds`. A window that follows their end moves along.
+  void Grow(const Window& bounds);
+  // Glides to the end, at the zoom that there is, and follows it. Not live: nothing happens.
+  void FollowEnd();
+  // Follows the end if it is in sight.
+  void FollowEndInSight() { following_ = live_ && EndInSight(); }
+  bool following() const { return following_; }
 
   // Shows `window` at once, without history: the opening view.
   void Open(const Window& window);
@@ -62,6 +80,7 @@ class Viewport {
 
  private:
   Window Clamped(const Window& window) const;
+  bool EndInSight() const;
   void BeginStep(Gesture gesture);
   void ShowAtOnce(const Window& window);
   void GlideTo(const Window& window);
@@ -79,6 +98,8 @@ class Viewport {
   double pan_rest_ns_ = 0;
   bool gliding_ = false;
   bool touched_ = false;
+  bool live_ = false;
+  bool following_ = false;
 };
 
 }  // namespace nanolane::desktop

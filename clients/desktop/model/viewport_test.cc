@@ -19,6 +19,20 @@ Viewport OpenOn(int64_t start, int64_t end) {
   return viewport;
 }
 
+Viewport Live(int64_t start, int64_t end) {
+  Viewport viewport = OpenOn(start, end);
+  viewport.SetLive(true);
+  return viewport;
+}
+
+// On the last tenth of a megananosecond, following its end.
+Viewport Following() {
+  Viewport viewport = Live(0, 1'000'000);
+  viewport.Open({902'000, 1'002'000});
+  viewport.FollowEndInSight();
+  return viewport;
+}
+
 bool Is(const Window& window, int64_t start, int64_t end) {
   return window.start_ns == start && window.end_ns == end;
 }
@@ -155,7 +169,14 @@ TEST_CASE("windows stay valid whatever is done, to the ends of int64") {
     viewport.Open(bounds);
     for (int64_t i = 0; i < 2'000; ++i) {
       viewport.Tick(i * 7'000'000);
-      switch (random() % 5) {
+      switch (random() % 7) {
+        case 5: {
+          viewport.SetLive(true);
+          const auto grown = static_cast<int64_t>(random());
+          viewport.Grow({bounds.start_ns, std::max(viewport.bounds().end_ns, grown)});
+          break;
+        }
+        case 6: viewport.FollowEnd(); break;
         case 0:
           viewport.Zoom(random() % 2 == 0 ? 0.3 : 3.1, static_cast<double>(random() % 101) / 100);
           break;
@@ -170,6 +191,74 @@ TEST_CASE("windows stay valid whatever is done, to the ends of int64") {
       REQUIRE(viewport.target().end_ns > viewport.target().start_ns);
     }
   }
+}
+
+TEST_CASE("a view that follows the end moves as far as the end does") {
+  Viewport viewport = Live(0, 1'000'000);
+  viewport.Open({900'000, 1'002'000});
+  viewport.FollowEndInSight();
+  REQUIRE(viewport.following());
+  viewport.Grow({0, 1'300'000});
+  CHECK(Is(viewport.shown(), 1'200'000, 1'302'000));
+  CHECK_FALSE(viewport.can_go_back());
+  CHECK_FALSE(viewport.touched());
+}
+
+TEST_CASE("panning away from the end stops the following, panning back goes on with it") {
+  Viewport viewport = Following();
+  viewport.Pan(-300, 1'000);
+  CHECK_FALSE(viewport.following());
+  const Window there = viewport.shown();
+  viewport.Grow({0, 1'010'000});
+  CHECK(Is(viewport.shown(), there.start_ns, there.end_ns));
+  viewport.Pan(400, 1'000);
+  CHECK(viewport.following());
+}
+
+TEST_CASE("zooming in elsewhere stops the following, zooming out keeps the right edge") {
+  Viewport viewport = Following();
+  const int64_t right = viewport.shown().end_ns;
+  viewport.Zoom(2, 0.3);
+  CHECK(viewport.following());
+  CHECK(viewport.shown().end_ns == right);
+  viewport.Zoom(0.5, 0.3);
+  CHECK_FALSE(viewport.following());
+  viewport.Zoom(4, 0.5);
+  CHECK_FALSE(viewport.following());
+}
+
+TEST_CASE("jumps and steps of the history stop the following") {
+  Viewport viewport = Following();
+  viewport.Jump({100'000, 200'000});
+  CHECK_FALSE(viewport.following());
+  viewport.FollowEnd();
+  CHECK(viewport.following());
+  CHECK(viewport.Back());
+  CHECK_FALSE(viewport.following());
+  viewport.Jump({950'000, 1'000'000});
+  CHECK_FALSE(viewport.following());
+}
+
+TEST_CASE("going to the end keeps the zoom and leaves a little room") {
+  Viewport viewport = Following();
+  viewport.Jump({100'000, 200'000});
+  viewport.FollowEnd();
+  CHECK(viewport.following());
+  CHECK(Is(viewport.target(), 902'000, 1'002'000));
+  // The end moves on while the view glides to it.
+  viewport.Grow({0, 1'050'000});
+  viewport.Tick(Viewport::kGlideNs);
+  CHECK(Is(viewport.shown(), 952'000, 1'052'000));
+}
+
+TEST_CASE("what is not live is not followed") {
+  Viewport viewport = OpenOn(0, 1'000'000);
+  viewport.FollowEnd();
+  viewport.FollowEndInSight();
+  CHECK_FALSE(viewport.following());
+  Viewport ended = Following();
+  ended.SetLive(false);
+  CHECK_FALSE(ended.following());
 }
 
 TEST_CASE("pixels and times are inverse within a nanosecond at epoch times") {

@@ -10,6 +10,7 @@
 #include "clients/desktop/platform/egl_headless.h"
 #include "clients/desktop/platform/screenshot.h"
 #include "clients/desktop/testing/fake_query_service.h"
+#include "clients/desktop/testing/live_script.h"
 #include "clients/desktop/view/theme.h"
 #include "libs/timeline/lane_index.h"
 
@@ -160,6 +161,34 @@ TEST_CASE("a screenshot of a served session is a PNG of the asked size") {
   };
   CHECK(big_endian(16) == 3'200);
   CHECK(big_endian(20) == 1'800);
+  std::filesystem::remove(line.screenshot);
+}
+
+TEST_CASE("a recording without events says so") {
+  const auto context = Context();
+  if (context == nullptr) return;
+  TimelineModel waiting;
+  SessionFacts facts{.id = std::string(32, 'a')};
+  waiting.Apply(StreamOpened{.sessions = {facts}, .live = true});
+  waiting.Apply(StepEnded{.session = std::nullopt, .caught_up = true});
+  const Theme& theme = ThemeOf(ThemeName::kDark);
+  const Image empty = Draw(waiting, {});
+  CHECK(Different(empty, theme.background) > 1'000);
+  CHECK(empty.pixels != Draw(Model(SessionBuilder()), {}).pixels);
+}
+
+TEST_CASE("a screenshot of a session that is being recorded takes what is there") {
+  if (Context() == nullptr) return;
+  FakeQueryService service;
+  const LiveScript script(TwoWriters(), {.block_events = 10, .state_blocks = 20});
+  trace::v1::SessionSummary listed = script.summary();
+  listed.mutable_session()->set_ended(false);
+  service.Record(listed, script.steps(), script.state_steps());
+  CommandLine line;
+  line.server = service.address();
+  line.screenshot = TempPath("live.png");
+  REQUIRE(TakeScreenshot(line).ok());
+  CHECK(std::filesystem::file_size(line.screenshot) > 10'000);
   std::filesystem::remove(line.screenshot);
 }
 

@@ -62,9 +62,11 @@ absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
 
 absl::Status TakeScreenshot(const CommandLine& line) {
   const base::SystemClock clock;
-  TimelineFeed feed([&line] { return rpc::OpenChannel(line.server); },
-                    {.server = line.server, .session = line.session, .range = line.range}, clock);
-  feed.PumpToEnd();
+  TimelineFeed feed(
+      [&line] { return rpc::OpenChannel(line.server); },
+      {.server = line.server, .session = line.session, .range = line.range, .resume = false},
+      clock);
+  feed.PumpUntilLoaded();
   RETURN_IF_ERROR(feed.model().status());
   RETURN_IF_ERROR(CheckContent(feed.model(), line));
   ASSIGN_OR_RETURN(const auto context, EglHeadless::Create());

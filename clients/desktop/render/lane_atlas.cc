@@ -77,16 +77,20 @@ void LaneAtlas::MarkDirty(const Place& place) {
 
 LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
                                           const timeline::Window& window, uint32_t height) {
+  // While everything pours in, not for every block.
   const bool complete = model.phase() != TimelineModel::Phase::kLoading;
+  const uint64_t few = complete ? 1 : overview_.events / 16 + 1;
   const bool fresh = overview_.place.count == height && overview_.color == style_.leaf &&
                      overview_.window.start_ns == window.start_ns &&
                      overview_.window.end_ns == window.end_ns && overview_.complete == complete &&
-                     model.received_events() < overview_.events + overview_.events / 16 + 1;
+                     overview_.generation == model.generation() &&
+                     model.received_events() < overview_.events + few;
   if (fresh || width_ == 0 || height == 0) return overview_.place;
   if (overview_.place.count != height) overview_.place = Allocate(height);
   overview_.window = window;
   overview_.color = style_.leaf;
   overview_.events = model.received_events();
+  overview_.generation = model.generation();
   overview_.complete = complete;
 
   // Opacities add up over the streams; two busy streams are twice as high as one.

@@ -89,6 +89,7 @@ class LaneAtlas {
     timeline::Window window;
     Rgba color = 0;
     uint64_t events = 0;
+    uint64_t generation = 0;
     bool complete = false;
   };
   OverviewSlot overview_;

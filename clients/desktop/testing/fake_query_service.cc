@@ -8,6 +8,71 @@
 
 namespace nanolane::desktop {
 
+// Writes the steps from `next_` on, one at a time; rests where none has happened yet. Its state is
+// the service's lock's. Shared, because it may be gone when somebody lets it go on.
+class FakeQueryService::Follower final : public grpc::ServerWriteReactor<query::v1::FollowResponse>,
+                                         public std::enable_shared_from_this<Follower> {
+ public:
+  Follower(FakeQueryService& service, size_t next) : service_(service), next_(next) {}
+
+  void Begin() {
+    {
+      base::MutexLock lock(service_.mutex_);
+      service_.followers_.insert(shared_from_this());
+    }
+    GoOn();
+  }
+
+  // Writes the next step if it has happened and nothing is on its way.
+  void GoOn() {
+    bool finish = false;
+    {
+      base::MutexLock lock(service_.mutex_);
+      if (busy_ || finished_ || (!cancelled_ && next_ >= service_.happened_)) return;
+      busy_ = true;
+      finish = finished_ = cancelled_;
+    }
+    if (finish) return Finish(grpc::Status::CANCELLED);
+    const grpc::Status status = service_.before_step_(next_);
+    if (status.ok()) return StartWrite(&service_.steps_[next_]);
+    {
+      base::MutexLock lock(service_.mutex_);
+      finished_ = true;
+    }
+    Finish(status);
+  }
+
+  void OnWriteDone(bool ok) override {
+    {
+      base::MutexLock lock(service_.mutex_);
+      busy_ = false;
+      ++next_;
+      cancelled_ = cancelled_ || !ok;
+    }
+    GoOn();
+  }
+  void OnCancel() override {
+    {
+      base::MutexLock lock(service_.mutex_);
+      cancelled_ = true;
+    }
+    GoOn();
+  }
+  void OnDone() override {
+    service_.after_follow_();
+    const std::shared_ptr<Follower> self = shared_from_this();
+    base::MutexLock lock(service_.mutex_);
+    service_.followers_.erase(self);
+  }
+
+ private:
+  FakeQueryService& service_;
+  size_t next_;
+  bool busy_ = false;
+  bool cancelled_ = false;
+  bool finished_ = false;
+};
+
 FakeQueryService::FakeQueryService() {
   grpc::ServerBuilder builder;
   int port = 0;
@@ -22,10 +87,56 @@ FakeQueryService::~FakeQueryService() { Stop(); }
 void FakeQueryService::Stop() { server_->Shutdown(std::chrono::system_clock::now()); }
 
 void FakeQueryService::Serve(const SessionBuilder& session, size_t block_events) {
-  auto served =
-      std::make_shared<const Served>(Served{session.Summary(), session.Messages(block_events)});
+  Serve(session.Summary(), session.Messages(block_events));
+}
+
+void FakeQueryService::Serve(trace::v1::SessionSummary summary,
+                             std::vector<query::v1::StreamTimelineResponse> messages) {
+  auto served = std::make_shared<const Served>(Served{std::move(summary), std::move(messages)});
   base::MutexLock lock(mutex_);
   sessions_.push_back(std::move(served));
+}
+
+void FakeQueryService::Record(trace::v1::SessionSummary summary,
+                              std::vector<query::v1::FollowResponse> steps, size_t happened) {
+  steps_ = std::move(steps);
+  Serve(std::move(summary), {});
+  Happen(happened);
+}
+
+void FakeQueryService::Happen(size_t count) {
+  std::vector<std::shared_ptr<Follower>> followers;
+  {
+    base::MutexLock lock(mutex_);
+    happened_ = std::min(happened_ + count, steps_.size());
+    followers.assign(followers_.begin(), followers_.end());
+  }
+  for (const auto& follower : followers) follower->GoOn();
+}
+
+size_t FakeQueryService::follows() const {
+  base::MutexLock lock(mutex_);
+  return follows_;
+}
+
+uint64_t FakeQueryService::last_cursor() const {
+  base::MutexLock lock(mutex_);
+  return last_cursor_;
+}
+
+grpc::ServerWriteReactor<query::v1::FollowResponse>* FakeQueryService::Follow(
+    grpc::CallbackServerContext* /*context*/, const query::v1::FollowRequest* request) {
+  size_t next = 0;
+  while (request->cursor() > 0 && steps_[next++].cursor() != request->cursor()) {
+  }
+  {
+    base::MutexLock lock(mutex_);
+    ++follows_;
+    last_cursor_ = request->cursor();
+  }
+  const auto follower = std::make_shared<Follower>(*this, next);
+  follower->Begin();
+  return follower.get();
 }
 
 std::vector<std::shared_ptr<const FakeQueryService::Served>> FakeQueryService::sessions() const {

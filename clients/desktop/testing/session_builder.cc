@@ -86,22 +86,28 @@ trace::v1::SessionSummary SessionBuilder::Summary() const {
   return summary;
 }
 
+query::v1::LaneInfo SessionBuilder::InfoOf(trace::LaneId id,
+                                           const trace::EventColumns& events) const {
+  query::v1::LaneInfo info;
+  const trace::Lane& lane = *dictionary_.tables().LaneOf(id);
+  const Extent extent = ExtentOf(events);
+  info.set_session_id(session_.session_id());
+  info.set_lane_id(id);
+  trace::ToProto(lane, *info.mutable_lane());
+  info.set_label(trace::LaneLabel(lane));
+  info.set_events(events.size());
+  info.set_start_ns(extent.start_ns);
+  info.set_end_ns(extent.end_ns);
+  return info;
+}
+
 std::vector<StreamTimelineResponse> SessionBuilder::Messages(size_t block_events) const {
   std::vector<StreamTimelineResponse> messages(2);
   query::v1::TimelineHeader& header = *messages[0].mutable_header();
   *header.add_sessions() = Summary();
   header.set_expected_events(events());
   for (const auto& [id, events] : lanes_) {
-    query::v1::LaneInfo& info = *header.add_lanes();
-    const trace::Lane& lane = *dictionary_.tables().LaneOf(id);
-    const Extent extent = ExtentOf(events);
-    info.set_session_id(session_.session_id());
-    info.set_lane_id(id);
-    trace::ToProto(lane, *info.mutable_lane());
-    info.set_label(trace::LaneLabel(lane));
-    info.set_events(events.size());
-    info.set_start_ns(extent.start_ns);
-    info.set_end_ns(extent.end_ns);
+    *header.add_lanes() = InfoOf(id, events);
   }
   messages[1].mutable_dictionary()->set_epoch(kEpoch);
   trace::DictionaryBuilder copy = dictionary_;

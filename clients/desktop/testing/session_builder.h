@@ -31,6 +31,8 @@ class SessionBuilder {
   size_t events() const;
 
   trace::v1::SessionSummary Summary() const;
+  // A lane as if these were its events.
+  query::v1::LaneInfo InfoOf(trace::LaneId id, const trace::EventColumns& events) const;
   // The whole stream: header, dictionaries, blocks of `block_events` events, end.
   std::vector<query::v1::StreamTimelineResponse> Messages(size_t block_events = 4'096) const;
 

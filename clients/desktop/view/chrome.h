@@ -20,6 +20,10 @@ Rect OverviewPlot(const ScreenLayout& screen);
 
 void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 
+// Whether the view follows the end of what is being recorded; nothing where nothing is.
+void PaintLiveBadge(Painter& painter, const Viewer& viewer, const TimelineModel& model,
+                    const Input& input);
+
 // `frame_ms`: what the last frames took.
 void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded, double frame_ms);
 

@@ -10,7 +10,7 @@ struct KeyLine {
   const char* keys;
   const char* does;
 };
-constexpr std::array<KeyLine, 16> kLines = {{{"wheel, ctrl + wheel", "zoom at the cursor"},
+constexpr std::array<KeyLine, 17> kLines = {{{"wheel, ctrl + wheel", "zoom at the cursor"},
                                              {"W  S", "zoom in, out"},
                                              {"A  D", "earlier, later"},
                                              {"shift + wheel", "earlier, later"},
@@ -21,6 +21,7 @@ constexpr std::array<KeyLine, 16> kLines = {{{"wheel, ctrl + wheel", "zoom at th
                                              {"ctrl + drag", "zoom to a range"},
                                              {"drag in the overview", "choose the window"},
                                              {"F", "fit the selection, or everything"},
+                                             {"end, click on LIVE", "follow what is recorded"},
                                              {"/, ctrl + F", "search names (regex)"},
                                              {"enter, shift + enter", "next, previous hit"},
                                              {"↑  ↓, wheel on labels", "scroll the lanes"},

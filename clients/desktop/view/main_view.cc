@@ -51,6 +51,7 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
   Painter below(*ImGui::GetBackgroundDrawList(), theme_, context_.fonts());
   if (!viewer.layout().rows().empty()) {
     PaintRuler(below, viewer, model);
+    PaintLiveBadge(below, viewer, model, input);
     lanes_.Paint(below, viewer, model, texture_.name());
     PaintLaneLabels(below, viewer, model);
     PaintLegend(below, viewer, model);

@@ -63,4 +63,24 @@ void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& mod
   painter.Unclip();
 }
 
+void PaintLiveBadge(Painter& painter, const Viewer& viewer, const TimelineModel& model,
+                    const Input& input) {
+  if (!model.recording()) return;
+  const Theme& theme = painter.theme();
+  const Rect& badge = viewer.screen().live_badge;
+  const bool follows = viewer.viewport().following();
+  const bool hovered = badge.Contains(input.mouse_x, input.mouse_y);
+  if (follows) {
+    painter.Fill(badge, theme.accent, 4);
+  } else {
+    painter.Fill(badge, hovered ? Faded(theme.accent, 0.2) : theme.raised, 4);
+    painter.Frame(badge, hovered ? theme.accent : theme.line, 4);
+  }
+  painter.TextCentered(painter.fonts().small, badge.x + badge.width / 2, badge.y, badge.height,
+                       follows   ? theme.background
+                       : hovered ? theme.text
+                                 : theme.muted,
+                       "LIVE");
+}
+
 }  // namespace nanolane::desktop

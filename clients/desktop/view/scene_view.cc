@@ -46,6 +46,9 @@ Message MessageOf(const Viewer& viewer, const Loaded& loaded, std::string_view s
     case Scene::kFailed:
       return {"The timeline could not be opened", std::string(loaded.failure.message()), "", true};
     case Scene::kEmpty: return {"An empty session", "Nothing was recorded in it.", "", false};
+    case Scene::kWaiting:
+      return {"Recording, nothing has happened yet",
+              "Events appear here as soon as the process makes some.", "", false};
     case Scene::kNoEvents: return NothingInWindow(viewer, loaded.model);
     case Scene::kTimeline: break;
   }

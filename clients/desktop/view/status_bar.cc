@@ -30,6 +30,15 @@ class StatusLine {
     x_ += painter_.Text(painter_.fonts().small, x_, bar_.y, bar_.height, color, text, right_ - x_) +
           kGap;
   }
+  // Cannot be overlooked.
+  void Alarm(const std::string& text) {
+    const Theme& theme = painter_.theme();
+    const double width = Painter::Width(painter_.fonts().strong, text) + 16;
+    if (x_ + width > right_) return Say(text, theme.warning);
+    painter_.Fill({x_, bar_.y + 4, width, bar_.height - 8}, theme.warning, 4);
+    painter_.Text(painter_.fonts().strong, x_ + 8, bar_.y, bar_.height, theme.background, text);
+    x_ += width + kGap;
+  }
   void Dot(Rgba color) {
     painter_.Dot(x_ + 4, bar_.y + bar_.height / 2, 3.5, color);
     x_ += 14;
@@ -42,19 +51,37 @@ class StatusLine {
   double x_ = 14;
 };
 
-void SayEvents(StatusLine& line, const Theme& theme, const TimelineModel& model) {
+std::string EventsText(const TimelineModel& model) {
+  const std::string received = base::GroupedCount(model.received_events());
+  if (model.phase() == TimelineModel::Phase::kLive) {
+    return absl::StrCat("recording · ", received, " events");
+  }
+  const bool ended = model.followed() && model.phase() == TimelineModel::Phase::kComplete;
+  return absl::StrCat(ended ? "ended · " : "", received, " of ",
+                      base::GroupedCount(model.expected_events()), " events");
+}
+
+void SayEvents(StatusLine& line, const Theme& theme, const Viewer& viewer, const Loaded& loaded) {
+  const TimelineModel& model = loaded.model;
   const bool failed = model.phase() == TimelineModel::Phase::kFailed;
-  const Rgba color = failed ? theme.error : theme.accent;
+  const bool interrupted = model.recording() && !loaded.failure.ok();
+  const Rgba color = failed ? theme.error : interrupted ? theme.warning : theme.accent;
   line.Dot(color);
-  line.Say(absl::StrCat(base::GroupedCount(model.received_events()), " of ",
-                        base::GroupedCount(model.expected_events()), " events"),
-           color);
+  line.Say(EventsText(model), color);
   if (failed) line.Say(std::string(model.status().message()), theme.error);
   const uint64_t lost = model.lost_events();
-  line.Say(absl::StrCat(base::GroupedCount(lost), " lost"), lost > 0 ? theme.warning : theme.muted);
+  const std::string lost_text = absl::StrCat(base::GroupedCount(lost), " lost");
+  if (viewer.losing()) {
+    line.Alarm(lost_text);
+  } else {
+    line.Say(lost_text, lost > 0 ? theme.warning : theme.muted);
+  }
   const uint64_t left_out = model.left_out_events();
   if (left_out > 0)
     line.Say(absl::StrCat(base::GroupedCount(left_out), " left out"), theme.warning);
+  if (interrupted) {
+    line.Say(absl::StrCat("trying again: ", std::string(loaded.failure.message())), theme.warning);
+  }
 }
 
 void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
@@ -85,8 +112,8 @@ void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded
     line.Say("not connected", theme.muted);
     return;
   }
-  SayEvents(line, theme, loaded.model);
-  SayView(line, theme, viewer);
+  SayEvents(line, theme, viewer, loaded);
+  if (viewer.scene() != Scene::kWaiting) SayView(line, theme, viewer);
 }
 
 }  // namespace nanolane::desktop

@@ -101,21 +101,25 @@ void PaintChip(Painter& painter, double x, double y, const Chip& chip, const Chi
   painter.Text(fonts.body, at, y, kChipHeight, theme.muted, chip.extra);
 }
 
-// What the stream is doing: loading, open, complete, broken.
+// What the stream is doing: loading, recording, complete, ended, broken.
 struct State {
   std::string text;
   Rgba color = 0;
 };
 
-State StateOf(const TimelineModel& model, const Theme& theme) {
+State StateOf(const Loaded& loaded, const Theme& theme) {
+  const TimelineModel& model = loaded.model;
   if (model.phase() == TimelineModel::Phase::kFailed) return {"incomplete", theme.error};
   if (model.phase() == TimelineModel::Phase::kLoading) {
     const std::string share = ShareText(static_cast<double>(model.received_events()),
                                         static_cast<double>(model.expected_events()));
     return {absl::StrCat("loading ", share), theme.accent};
   }
-  return model.sessions().front().ended ? State{"complete", theme.muted}
-                                        : State{"open", theme.accent};
+  if (model.phase() == TimelineModel::Phase::kLive) {
+    return loaded.failure.ok() ? State{"recording", theme.accent}
+                               : State{"connection lost", theme.warning};
+  }
+  return {model.followed() ? "ended" : "complete", theme.muted};
 }
 
 void PaintState(Painter& painter, double x, double y, double width, const State& state) {
@@ -137,7 +141,7 @@ void PaintTopBar(Painter& painter, const Viewer& viewer, const Loaded& loaded) {
   x += 16;
   if (loaded.model.sessions().empty()) return;
   const double y = bar.y + (bar.height - kChipHeight) / 2;
-  const State state = StateOf(loaded.model, theme);
+  const State state = StateOf(loaded, theme);
   const double state_width = kChipPad * 2 + 14 + Painter::Width(painter.fonts().body, state.text);
   // Chips that do not fit whole are left out; the state stays.
   const double right = bar.right() - kSearchWidth - 28 - state_width - kChipGap;

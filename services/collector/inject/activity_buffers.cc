@@ -41,6 +41,13 @@ Buffer* Find(const uint8_t* memory) {
   return nullptr;
 }
 
+uint32_t CountState(State state) {
+  SpinGuard guard(g_lock);
+  uint32_t count = 0;
+  for (const Buffer& buffer : g_buffers) count += buffer.state == state ? 1 : 0;
+  return count;
+}
+
 Buffer* FindState(State state) {
   for (Buffer& buffer : g_buffers) {
     if (buffer.state == state) return &buffer;
@@ -48,11 +55,25 @@ Buffer* FindState(State state) {
   return nullptr;
 }
 
+void CountThrownAway(size_t valid_bytes) {
+  g_thrown_away.fetch_add((valid_bytes + kRecordBytes - 1) / kRecordBytes,
+                          std::memory_order_relaxed);
+}
+
+void ThrowAwayCompleted() {
+  CompletedBuffer buffer;
+  while (NextCompleted(&buffer)) {
+    CountThrownAway(buffer.valid_bytes);
+    RecycleBuffer(buffer);
+  }
+}
+
 }  // namespace
 
 void PrepareBuffers(bool null_is_safe) {
   g_null_is_safe = null_is_safe;
-  for (uint32_t i = 0; i < kReady; ++i) {
+  ThrowAwayCompleted();
+  for (uint32_t ready = CountState(State::kIdle); ready < kReady; ++ready) {
     uint8_t* memory = Map();
     if (memory == nullptr) return;
     // Touched now, here.
@@ -96,8 +117,7 @@ void CompleteBuffer(uint8_t* memory, size_t valid_bytes) {
       return;
     }
   }
-  g_thrown_away.fetch_add((valid_bytes + kRecordBytes - 1) / kRecordBytes,
-                          std::memory_order_relaxed);
+  CountThrownAway(valid_bytes);
   munmap(memory, kBufferBytes);
 }
 
@@ -122,11 +142,16 @@ void RecycleBuffer(const CompletedBuffer& completed) {
 
 uint64_t TakeThrownAway() { return g_thrown_away.exchange(0, std::memory_order_relaxed); }
 
-void FreeIdleBuffers() {
+void FreeBuffers() {
+  ThrowAwayCompleted();
   for (;;) {
     uint8_t* memory = nullptr;
     {
       SpinGuard guard(g_lock);
+      if (Buffer* held = FindState(State::kHeld)) {
+        *held = {};
+        continue;
+      }
       Buffer* idle = FindState(State::kIdle);
       if (idle == nullptr) return;
       memory = idle->memory;

@@ -20,7 +20,8 @@ struct CompletedBuffer {
 };
 
 // Before a capture: some buffers ready, so that no application thread waits for the kernel to give
-// memory. `null_is_safe`: CUPTI takes "no buffer" for an answer.
+// memory. `null_is_safe`: CUPTI takes "no buffer" for an answer. What a capture before has left
+// complete is thrown away.
 void PrepareBuffers(bool null_is_safe);
 uint8_t* TakeBuffer();
 void CompleteBuffer(uint8_t* memory, size_t valid_bytes);
@@ -31,8 +32,9 @@ bool NextCompleted(CompletedBuffer* buffer);
 void RecycleBuffer(const CompletedBuffer& buffer);
 // Records that were thrown away since the last call, estimated.
 uint64_t TakeThrownAway();
-// After a capture: gives back the memory of those that CUPTI does not hold.
-void FreeIdleBuffers();
+// After a capture, once CUPTI is detached: what it completed on the way is thrown away and counted,
+// what it still holds is its own (and unmapped should it come back), the rest is given back.
+void FreeBuffers();
 void ResetBuffersAfterFork();
 
 }  // namespace nanolane::inject

@@ -27,6 +27,7 @@ const Record& As(const CUpti_Activity& activity) {
 void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   cupti_ = &cupti;
   clock_ = &clock;
+  off_ns_ = INT64_MAX;
   last_correlation_ = 0;
   records_ = 0;
   kernels_ = 0;
@@ -76,18 +77,20 @@ ActivityDecoder::Verdict ActivityDecoder::Decode(const CaptureUse& use,
 template <typename Record, typename Fill>
 ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::RecordType type,
                                                 uint32_t kind, Fill fill) {
-  ThreadState& state = use.thread();
-  const bool fits_own_page = state.has_page && state.capture == use->ring->number() &&
-                             state.used + sizeof(Record) <= wire::kPageBytes;
-  if (!fits_own_page && !drop_ && !use->ring->HasRoom()) return Verdict::kNoRoom;
-  use.Write<Record>(type, kind, fill);
+  if (drop_) {
+    use.Write<Record>(type, kind, fill);
+  } else if (!use.TryWrite<Record>(type, kind, fill)) {
+    return Verdict::kNoRoom;
+  }
   ++records_;
   return Verdict::kDone;
 }
 
-bool ActivityDecoder::IsOutside(uint32_t correlation) const {
-  return last_correlation_ != 0 && correlation != 0 &&
-         static_cast<int32_t>(correlation - last_correlation_) > 0;
+bool ActivityDecoder::IsOutside(uint32_t correlation, uint64_t start) const {
+  if (off_ns_ == INT64_MAX || start == 0 || clock_->ToMonotonic(start) <= off_ns_) return false;
+  const bool launched_before = last_correlation_ != 0 && correlation != 0 &&
+                               static_cast<int32_t>(correlation - last_correlation_) <= 0;
+  return !launched_before;
 }
 
 bool ActivityDecoder::HasTimes(const CaptureUse& use, uint64_t start, uint64_t end,
@@ -100,7 +103,7 @@ bool ActivityDecoder::HasTimes(const CaptureUse& use, uint64_t start, uint64_t e
 ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Kernel>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   const auto count = [&] {
     const uint32_t first = FirstCorrelation();
     const bool was_seen = first != 0 && static_cast<int32_t>(from.correlationId - first) >= 0;
@@ -110,8 +113,9 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
     count();
     return Verdict::kDone;
   }
-  const uint32_t name =
-      from.name != nullptr ? NameFact(*use->ring, from.name, strlen(from.name), kSlotKernel) : 0;
+  const uint32_t name = from.name != nullptr ? NameFact(*use->ring, use.thread(), from.name,
+                                                        strlen(from.name), kSlotKernel)
+                                             : 0;
   const Verdict verdict = Write<wire::KernelRecord>(
       use, wire::RecordType::kKernel, kSlotKernel, [&](wire::KernelRecord& record) {
         record.start_ns = clock_->ToMonotonic(from.start);
@@ -139,7 +143,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memcpy>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
       use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
@@ -163,7 +167,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
                                                          const CUpti_Activity& activity) {
   const auto& from = As<PeerCopy>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
       use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
@@ -187,7 +191,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memset>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemset)) return Verdict::kDone;
   return Write<wire::MemsetRecord>(
       use, wire::RecordType::kMemset, kSlotMemset, [&](wire::MemsetRecord& record) {
@@ -208,7 +212,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemory(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memory>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(0, from.timestamp)) return Verdict::kDone;
   if (!HasTimes(use, from.timestamp, from.timestamp, kSlotMemory)) return Verdict::kDone;
   const bool frees = from.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   return Write<wire::MemoryRecord>(use, wire::RecordType::kMemory, kSlotMemory,

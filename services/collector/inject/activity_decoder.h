@@ -19,8 +19,12 @@ class ActivityDecoder {
   // room is counted as lost instead.
   bool DecodeCompleted(const CaptureUse& use, bool drop);
 
-  // Device work that was launched after this is not of the capture.
-  void SetLastCorrelation(uint32_t last) { last_correlation_ = last; }
+  // What begins after `off_ns` and was not launched before it is not of the capture. `last` is the
+  // highest correlation id that was launched before; 0: not known.
+  void SetEnd(int64_t off_ns, uint32_t last) {
+    off_ns_ = off_ns;
+    last_correlation_ = last;
+  }
 
   // Records of the capture that were taken so far.
   uint64_t records() const { return records_; }
@@ -38,7 +42,7 @@ class ActivityDecoder {
   Verdict DecodeMemory(const CaptureUse& use, const CUpti_Activity& activity);
   void DecodeContext(const CaptureUse& use, const CUpti_Activity& activity);
 
-  bool IsOutside(uint32_t correlation) const;
+  bool IsOutside(uint32_t correlation, uint64_t start) const;
   // False, counted: the times make no span.
   bool HasTimes(const CaptureUse& use, uint64_t start, uint64_t end, uint32_t kind) const;
 
@@ -47,7 +51,8 @@ class ActivityDecoder {
 
   const CuptiLibrary* cupti_ = nullptr;
   const ClockMap* clock_ = nullptr;
-  uint32_t last_correlation_ = 0;  // 0: no end yet
+  int64_t off_ns_ = INT64_MAX;
+  uint32_t last_correlation_ = 0;
   uint64_t records_ = 0;
   uint64_t kernels_ = 0;
   bool drop_ = false;

@@ -3,14 +3,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <new>
@@ -19,8 +18,11 @@
 #include "services/collector/inject/clock.h"
 #include "services/collector/inject/control_channel.h"
 #include "services/collector/inject/cuda_driver.h"
+#include "services/collector/inject/environment.h"
 #include "services/collector/inject/log.h"
 #include "services/collector/inject/nvtx_tables.h"
+#include "services/collector/inject/process_end.h"
+#include "services/collector/inject/thread_state.h"
 
 namespace nanolane::inject {
 namespace {
@@ -30,6 +32,11 @@ constexpr int64_t kSecond = 1'000 * kMs;
 constexpr uint32_t kLibraryVersion = 1;
 constexpr int64_t kDrainNs = 5 * kSecond;
 constexpr int64_t kDrainAtExitNs = 1 * kSecond;
+// What the end of a process waits for at most when a capture is on.
+constexpr int64_t kExitPatienceNs = 2'500 * kMs;
+constexpr int64_t kDrainForOtherNs = 500 * kMs;
+// How long another tool that begins to record is kept waiting.
+constexpr int64_t kYieldPatienceNs = 3 * kSecond;
 // How long a ring is kept for a collector that has gone, after its capture has ended.
 constexpr int64_t kKeepRingNs = 600 * kSecond;
 constexpr int64_t kFirstRetryNs = 100 * kMs;
@@ -47,23 +54,33 @@ struct HeldRing {
   int64_t forget_ns = 0;  // once it does not record
 };
 
+// On the thread of another tool.
+void YieldCupti();
+
 class Agent {
  public:
-  explicit Agent(int wake) { wake_.Take(wake); }
+  // The two ends of a pair of sockets.
+  Agent(int woken, int waker) {
+    woken_.Take(woken);
+    waker_.Take(waker);
+  }
   void Run();
   void Wake() {
-    const int fd = wake_.get();
-    const uint64_t one = 1;
-    if (fd >= 0 && write(fd, &one, sizeof(one)) < 0) return;
+    const int fd = waker_.get();
+    const char one = 1;
+    if (fd >= 0 && send(fd, &one, sizeof(one), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
   }
 
   // In a forked child: what it holds is the parent's, which must not look alive through it.
   void CloseDescriptors() {
     channel_.Close();
-    wake_.Close();
+    woken_.Close();
+    waker_.Close();
     for (HeldRing& held : rings_) held.descriptor.Close();
   }
 
+  std::atomic<bool> yield_asked{false};
+  std::atomic<bool> recording{false};
   std::atomic<bool> exit_asked{false};
   std::atomic<bool> ended{false};
 
@@ -84,7 +101,8 @@ class Agent {
   HeldRing* Recording();
   void ForgetOldRings(int64_t now);
 
-  OwnDescriptor wake_;
+  OwnDescriptor woken_;
+  OwnDescriptor waker_;
   ControlChannel channel_;
   bool connected_ = false;
   int64_t retry_ns_ = 0;  // when to connect again
@@ -92,7 +110,7 @@ class Agent {
   int64_t gpu_look_ns_ = 0;  // 0: no more
   int gpu_looks_ = 0;
   HeldRing rings_[kMostRings];
-  Capture capture_;
+  Capture capture_{YieldCupti, EndAgentBeforeExit};
   Ring* ring_ = nullptr;  // of the capture that records
   int64_t ends_ns_ = 0;
   int64_t tick_ns_ = 0;
@@ -105,6 +123,8 @@ bool SameSession(const wire::SessionKey& a, const wire::SessionKey& b) {
 int64_t Earlier(int64_t a, int64_t b) { return b != 0 && b < a ? b : a; }
 
 void Agent::Run() {
+  // A state of its own before any thread of the application can have taken the last one.
+  CurrentThread();
   Reconnect();
   gpu_look_ns_ = MonotonicNs() + kFirstGpuLookNs;
   while (!exit_asked.load(std::memory_order_acquire)) {
@@ -131,7 +151,7 @@ int64_t Agent::NextDeadline() const {
 
 void Agent::Wait() {
   const int64_t next = NextDeadline();
-  pollfd descriptors[2] = {{.fd = wake_.get(), .events = POLLIN, .revents = 0},
+  pollfd descriptors[2] = {{.fd = woken_.get(), .events = POLLIN, .revents = 0},
                            {.fd = channel_.fd(), .events = POLLIN, .revents = 0}};
   timespec timeout{};
   if (next != INT64_MAX) {
@@ -149,10 +169,17 @@ void Agent::Wait() {
 }
 
 void Agent::Work() {
+  char woken[16];
+  if (const int fd = woken_.get(); fd >= 0) {
+    while (recv(fd, woken, sizeof(woken), MSG_DONTWAIT) > 0) {
+    }
+  }
   if (connected_) ReadMessages();
   const int64_t now = MonotonicNs();
   if (ring_ != nullptr) {
-    if (capture_.HasFailed()) {
+    if (yield_asked.load(std::memory_order_acquire)) {
+      EndCapture(wire::StopReason::kOtherTool, kDrainForOtherNs, true);
+    } else if (capture_.HasFailed()) {
       EndCapture(wire::StopReason::kCuptiFailed, kDrainAtExitNs, false);
     } else if (now >= ends_ns_) {
       EndCapture(wire::StopReason::kDeadline, kDrainNs, true);
@@ -191,7 +218,7 @@ void Agent::SayHello() {
     hello.library_version = kLibraryVersion;
     hello.cupti_version = capture_.cupti_version();
     hello.has_nvtx = NvtxIsInjected() ? 1 : 0;
-    if (const char* project = getenv("NANOLANE_PROJECT")) {
+    if (const char* project = ValueOf(Variable::kProject)) {
       snprintf(hello.project, sizeof(hello.project), "%s", project);
     }
     wire::LibraryState state = wire::LibraryState::kDormant;
@@ -292,7 +319,9 @@ void Agent::OnStart(const wire::Start& start, int descriptor) {
   memcpy(free_slot->session, start.session, sizeof(start.session));
   free_slot->descriptor.Take(descriptor);
   ring_ = ring;
-  ends_ns_ = capture_.on_ns() + start.duration_ns;
+  yield_asked.store(false, std::memory_order_relaxed);
+  recording.store(true, std::memory_order_release);
+  ends_ns_ = capture_.ends_ns();
   tick_ns_ = MonotonicNs() + kTickNs;
   wire::Started started{};
   memcpy(started.session, start.session, sizeof(start.session));
@@ -328,6 +357,7 @@ void Agent::EndCapture(wire::StopReason reason, int64_t drain_ns, bool detach) {
   capture_.Stop(reason, drain_ns, detach);
   if (capture_.ring_is_free()) Ring::Unmap(ring_);
   ring_ = nullptr;
+  recording.store(false, std::memory_order_release);
   HeldRing* held = Recording();
   if (held == nullptr) return;
   held->recording = false;
@@ -366,6 +396,18 @@ alignas(Agent) char g_agent_place[sizeof(Agent)];
 std::atomic<Agent*> g_agent{nullptr};
 std::atomic<bool> g_started{false};
 
+void YieldCupti() {
+  Agent* agent = g_agent.load(std::memory_order_acquire);
+  if (agent == nullptr || !agent->recording.load(std::memory_order_acquire)) return;
+  agent->yield_asked.store(true, std::memory_order_release);
+  agent->Wake();
+  const int64_t deadline = MonotonicNs() + kYieldPatienceNs;
+  while (agent->recording.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
+    const timespec pause = {.tv_sec = 0, .tv_nsec = kMs / 2};
+    nanosleep(&pause, nullptr);
+  }
+}
+
 void* RunAgent(void* agent) {
   prctl(PR_SET_NAME, "nanolane", 0, 0, 0);
   static_cast<Agent*>(agent)->Run();
@@ -376,8 +418,14 @@ void* RunAgent(void* agent) {
 
 void StartAgent() {
   if (g_started.exchange(true, std::memory_order_acq_rel)) return;
-  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  auto* agent = new (g_agent_place) Agent(wake);
+  // Not an eventfd: those share one inode, so that one of the process's could not be told from
+  // ours.
+  int wake[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) != 0) {
+    Log("no descriptors are left");
+    return;
+  }
+  auto* agent = new (g_agent_place) Agent(wake[0], wake[1]);
   // Signals are the application's threads' business.
   sigset_t all;
   sigset_t before;
@@ -386,7 +434,6 @@ void StartAgent() {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 512 << 10);
   pthread_t thread;
   const int error = pthread_create(&thread, &attributes, RunAgent, agent);
   pthread_attr_destroy(&attributes);
@@ -398,13 +445,18 @@ void StartAgent() {
   g_agent.store(agent, std::memory_order_release);
 }
 
-void EndAgentBeforeExit(int64_t patience_ns) {
+void EndAgentBeforeExit() {
   Agent* agent = g_agent.load(std::memory_order_acquire);
   if (agent == nullptr) return;
+  NoteProcessEnds();
   agent->exit_asked.store(true, std::memory_order_release);
   agent->Wake();
-  const int64_t deadline = MonotonicNs() + patience_ns;
-  while (!agent->ended.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
+  const int64_t deadline = MonotonicNs() + kExitPatienceNs;
+  while (!agent->ended.load(std::memory_order_acquire)) {
+    if (MonotonicNs() >= deadline) {
+      TakeHandsOff();
+      return;
+    }
     const timespec pause = {.tv_sec = 0, .tv_nsec = kMs / 2};
     nanosleep(&pause, nullptr);
   }

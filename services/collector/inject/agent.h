@@ -12,8 +12,9 @@ namespace nanolane::inject {
 void StartAgent();
 
 // Before the process ends: a capture in progress is ended and what CUPTI has is taken. Returns when
-// that is done, after `patience_ns` at the latest.
-void EndAgentBeforeExit(int64_t patience_ns);
+// that is done, after 2.5 s at the latest; from then on the agent leaves CUPTI alone. May be called
+// more than once.
+void EndAgentBeforeExit();
 
 // In a forked child: there is no agent.
 void ResetAgentAfterFork();

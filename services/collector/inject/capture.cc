@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "services/collector/inject/clock.h"
@@ -11,6 +12,8 @@
 #include "services/collector/inject/log.h"
 #include "services/collector/inject/name_facts.h"
 #include "services/collector/inject/nvtx_tables.h"
+#include "services/collector/inject/other_tools.h"
+#include "services/collector/inject/process_end.h"
 #include "services/collector/inject/torch_allocator.h"
 
 namespace nanolane::inject {
@@ -21,6 +24,8 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr uint32_t kNullBufferIsSafe = 28;
 // Until a thread that is within a hook has left it: it does not block there.
 constexpr int64_t kPatienceNs = kSecondNs;
+constexpr int64_t kPatienceAtExitNs = kSecondNs / 5;
+constexpr int64_t kDrainAtExitNs = kSecondNs;
 // How long decoding waits for room at the end before records are dropped, counted.
 constexpr int64_t kRoomPatienceNs = 2 * kSecondNs;
 
@@ -75,8 +80,21 @@ bool Capture::HasFailed() const { return g_failed.load(std::memory_order_relaxed
 
 bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   const int64_t begin = MonotonicNs();
+  ring_is_free_ = true;
+  if (AnyUse()) {
+    refusal->code = wire::RefusalCode::kBusy;
+    snprintf(refusal->text, sizeof(refusal->text),
+             "a thread of the process is still within a hook of the capture before; try again");
+    return false;
+  }
   CuptiProblem problem = CuptiProblem::kNone;
   cupti_ = LoadCupti(&problem, refusal->text, sizeof(refusal->text));
+  if (cupti_ != nullptr && !exit_noted_) {
+    // CUPTI's own handlers of the process's end were registered when it was loaded: ours comes
+    // first.
+    atexit(at_exit_);
+    exit_noted_ = true;
+  }
   if (cupti_ == nullptr) {
     refusal->code = problem == CuptiProblem::kUnknownVersion ? wire::RefusalCode::kUnknownCupti
                                                              : wire::RefusalCode::kNoCupti;
@@ -92,40 +110,48 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
     return false;
   }
   ring_ = ring;
+  ring->SetPrivileged(CurrentThread());
   kinds_asked_ = start.kinds & wire::kAllKinds;
   kinds_on_ = 0;
   waits_for_room_ = false;
-  ring_is_free_ = true;
   g_failed.store(false, std::memory_order_relaxed);
   PrepareLaunchCalls(*cupti_, table_);
   ForgetProcessRanges();
   TakeRefusedUses();
-  TakeThrownAway();
   PrepareBuffers(cupti_->version >= kNullBufferIsSafe);
+  // Of the capture before.
+  TakeThrownAway();
 
+  WatchOtherTools(yield_);
   if (!Subscribe(refusal)) {
-    FreeIdleBuffers();
+    ForgetOtherTools();
+    FreeBuffers();
     return false;
   }
   if (!clock_.Start(*cupti_)) {
     refusal->code = wire::RefusalCode::kCuptiError;
     snprintf(refusal->text, sizeof(refusal->text), "CUPTI gives no usable timestamps");
-    Detach(true);
+    ForgetOtherTools();
+    Unsubscribe();
+    Detach();
     return false;
   }
   decoder_.Start(*cupti_, clock_);
   WriteDeviceFacts();
   WriteClockFact();
-  PublishCapture(ring, kinds_asked_, MonotonicNs());
+  PublishCapture(ring, kinds_asked_);
   if (!EnableKinds(refusal)) {
+    ForgetOtherTools();
     DisableKinds();
-    RetractCapture(kPatienceNs);
-    Detach(true);
+    Unsubscribe();
+    ring_is_free_ = RetractCapture(kPatienceNs);
+    if (ring_is_free_) Detach();
     return false;
   }
   LookForTorch();
   on_ns_ = MonotonicNs();
-  SetCaptureEnd(on_ns_ + start.duration_ns);
+  ends_ns_ = on_ns_ + start.duration_ns;
+  BeginCapture(on_ns_, ends_ns_);
   next_slow_ns_ = on_ns_ + kSecondNs;
   NoteWhatIsMissing();
   wire::RingHeader& header = ring->header();
@@ -289,9 +315,10 @@ void Capture::Tick(bool flush) {
     const CaptureUse use;
     if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
   }
-  CountDropped();
+  CountDropped(true);
   const int64_t now = MonotonicNs();
   if (now < next_slow_ns_) return;
+  WatchOtherTools(yield_);
   next_slow_ns_ = now + kSecondNs;
   clock_.Sample();
   WriteClockFact();
@@ -300,9 +327,9 @@ void Capture::Tick(bool flush) {
   ring_->header().kinds_on.store(kinds_on_, std::memory_order_relaxed);
 }
 
-void Capture::CountDropped() {
+void Capture::CountDropped(bool ask_cupti) {
   size_t dropped = 0;
-  if (cupti_->get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
+  if (ask_cupti && cupti_->get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
     ring_->CountLoss(wire::LossReason::kCuptiDropped, kSlotKernel, dropped);
   }
   ring_->CountLoss(wire::LossReason::kBuffersFull, kSlotKernel, TakeThrownAway());
@@ -314,10 +341,12 @@ void Capture::CountDropped() {
 void Capture::Drain(int64_t drain_ns) {
   constexpr int64_t kStepNs = 5'000'000;
   constexpr int64_t kQuietNs = 40'000'000;
-  const int64_t deadline = MonotonicNs() + drain_ns;
-  int64_t quiet_since = MonotonicNs();
+  const int64_t begin = MonotonicNs();
+  const int64_t deadline = begin + drain_ns;
+  int64_t quiet_since = begin;
   const bool counts = (kinds_on_ & wire::kKindLaunch) != 0 && (kinds_on_ & wire::kKindKernel) != 0;
   for (;;) {
+    ParkIfHandsOff();
     cupti_->flush_all(0);
     const uint64_t before = decoder_.records();
     {
@@ -329,26 +358,57 @@ void Capture::Drain(int64_t drain_ns) {
     const bool all_here = !counts || decoder_.kernels() >= KernelLaunches(ring_->number());
     if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return;
     if (now >= deadline || HasFailed()) return;
+    if (ProcessEnds() && now >= begin + kDrainAtExitNs) return;
     Pause(kStepNs);
   }
 }
 
 void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
-  int64_t off = 0;
-  if (!CloseCapture(kPatienceNs, &off)) Log("a thread stays in a hook");
+  const int64_t now = MonotonicNs();
+  const int64_t off = now < ends_ns_ ? now : ends_ns_;
+  ForgetOtherTools();
+  const bool in_hurry = ProcessEnds();
+  const int64_t patience_ns = in_hurry ? kPatienceAtExitNs : kPatienceNs;
+  if (!CloseCapture(off, patience_ns)) Log("a thread stays in a hook");
   RemoveTorchHook();
-  decoder_.SetLastCorrelation(LastCorrelation());
+  decoder_.SetEnd(off, (kinds_on_ & wire::kKindLaunch) != 0 ? LastCorrelation() : 0);
   {
     const CaptureUse use;
     if (use) WriteOpenRanges(use, off);
   }
   if (!HasFailed()) {
-    Drain(drain_ns);
+    Drain(in_hurry && drain_ns > kDrainAtExitNs ? kDrainAtExitNs : drain_ns);
+    ParkIfHandsOff();
     DisableKinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   }
-  const int64_t deadline =
-      MonotonicNs() + (drain_ns < kRoomPatienceNs ? drain_ns : kRoomPatienceNs);
+  {
+    const CaptureUse use;
+    if (use) WriteOpenSyncs(use, off);
+  }
+  DecodeTheRest(ProcessEnds() ? kPatienceAtExitNs : kRoomPatienceNs);
+  WriteClockFact();
+  ParkIfHandsOff();
+  Unsubscribe();
+  ring_is_free_ = RetractCapture(patience_ns);
+  // Detaching under a thread that is within a callback would pull CUPTI away from under it.
+  if (detach && ring_is_free_ && !HasFailed() && !ProcessEnds()) {
+    Detach();
+  } else {
+    Log("CUPTI stays attached");
+  }
+  CountDropped(false);
+  ring_->CloseAllPages();
+  wire::RingHeader& header = ring_->header();
+  header.kinds_on.store(kinds_on_, std::memory_order_relaxed);
+  header.off_ns.store(off, std::memory_order_relaxed);
+  header.stop_reason.store(static_cast<uint32_t>(reason), std::memory_order_relaxed);
+  header.state.store(static_cast<uint32_t>(wire::RingState::kStopped), std::memory_order_release);
+  Log("stopped after %lld ms", static_cast<long long>((MonotonicNs() - now) / 1'000'000));
+}
+
+void Capture::DecodeTheRest(int64_t patience_ns) {
+  const int64_t deadline = MonotonicNs() + patience_ns;
   for (bool all = false; !all;) {
     const bool drop = MonotonicNs() >= deadline;
     {
@@ -357,27 +417,22 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
     }
     if (!all) Pause(2'000'000);
   }
-  CountDropped();
-  WriteClockFact();
-  Detach(detach && !HasFailed());
-  ring_is_free_ = RetractCapture(kPatienceNs);
-  ring_->CloseAllPages();
-  wire::RingHeader& header = ring_->header();
-  header.kinds_on.store(kinds_on_, std::memory_order_relaxed);
-  header.off_ns.store(off, std::memory_order_relaxed);
-  header.stop_reason.store(static_cast<uint32_t>(reason), std::memory_order_relaxed);
-  header.state.store(static_cast<uint32_t>(wire::RingState::kStopped), std::memory_order_release);
-  Log("stopped after %lld ms", static_cast<long long>((MonotonicNs() - off) / 1'000'000));
+  CountDropped(true);
 }
 
-void Capture::Detach(bool finalize) {
+void Capture::Unsubscribe() {
   if (subscriber_ != nullptr) cupti_->unsubscribe(subscriber_);
   subscriber_ = nullptr;
-  if (finalize) {
-    const CUptiResult result = cupti_->finalize();
-    if (result != CUPTI_SUCCESS) Log("cuptiFinalize: %s", TextOf(*cupti_, result));
-    FreeIdleBuffers();
+}
+
+// Without it launches stay slower for good.
+void Capture::Detach() {
+  const CUptiResult result = cupti_->finalize();
+  if (result != CUPTI_SUCCESS) {
+    Log("cuptiFinalize: %s", TextOf(*cupti_, result));
+    return;
   }
+  FreeBuffers();
 }
 
 }  // namespace nanolane::inject

@@ -23,6 +23,10 @@ struct Refusal {
 
 class Capture {
  public:
+  // `yield` is called on a thread that begins to record with another tool: it ends the capture.
+  // `at_exit` at the end of the process.
+  Capture(void (*yield)(), void (*at_exit)()) : yield_(yield), at_exit_(at_exit) {}
+
   // False: refused, everything is as before. The ring stays the caller's.
   bool Start(Ring* ring, const wire::Start& start, Refusal* refusal);
 
@@ -39,6 +43,7 @@ class Capture {
   bool ring_is_free() const { return ring_is_free_; }
 
   int64_t on_ns() const { return on_ns_; }
+  int64_t ends_ns() const { return ends_ns_; }
   uint32_t kinds_on() const { return kinds_on_; }
   uint32_t cupti_version() const { return cupti_ != nullptr ? cupti_->version : 0; }
 
@@ -51,10 +56,15 @@ class Capture {
   void WriteNote(const char* text);
   void NoteWhatIsMissing();
   void LookForTorch();
-  void CountDropped();
+  void CountDropped(bool ask_cupti);
   void Drain(int64_t drain_ns);
-  void Detach(bool finalize);
+  void DecodeTheRest(int64_t patience_ns);
+  void Unsubscribe();
+  void Detach();
 
+  void (*const yield_)();
+  void (*const at_exit_)();
+  bool exit_noted_ = false;
   const CuptiLibrary* cupti_ = nullptr;
   CallbackTable table_;
   bool table_filled_ = false;
@@ -65,6 +75,7 @@ class Capture {
   uint32_t kinds_asked_ = 0;
   uint32_t kinds_on_ = 0;
   int64_t on_ns_ = 0;
+  int64_t ends_ns_ = 0;
   int64_t next_slow_ns_ = 0;  // of clock facts and looking for PyTorch
   bool waits_for_room_ = false;
   bool ring_is_free_ = true;

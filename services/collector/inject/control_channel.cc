@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
+
+#include "services/collector/inject/environment.h"
 
 namespace nanolane::inject {
 
@@ -49,8 +50,8 @@ int OwnDescriptor::Release() {
 
 bool ControlChannel::Connect() {
   Close();
-  const char* path = getenv("NANOLANE_SOCKET");
-  if (path == nullptr || path[0] == 0) path = wire::kDefaultSocket;
+  const char* path = ValueOf(Variable::kSocket);
+  if (path == nullptr) path = wire::kDefaultSocket;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (strlen(path) >= sizeof(address.sun_path)) return false;

@@ -4,10 +4,10 @@
 #include <link.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
+#include "services/collector/inject/environment.h"
 #include "services/collector/inject/log.h"
 
 namespace nanolane::inject {
@@ -107,8 +107,8 @@ void* OpenNearby(const char* soname) {
       if (void* library = OpenIn(runtime.folder, inner, soname)) return library;
     }
   }
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* root = getenv(variable);
+  for (const Variable variable : {Variable::kCudaHome, Variable::kCudaPath}) {
+    const char* root = ValueOf(variable);
     if (root == nullptr) continue;
     if (void* library = OpenIn(root, "/extras/CUPTI/lib64", soname)) return library;
     if (void* library = OpenIn(root, "/lib64", soname)) return library;
@@ -138,7 +138,7 @@ void* Open() {
   for (const char* soname : sonames) {
     if (void* library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD)) return library;
   }
-  if (const char* path = getenv("NANOLANE_CUPTI")) {
+  if (const char* path = ValueOf(Variable::kCupti)) {
     if (void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL)) return library;
     Log("cannot load NANOLANE_CUPTI=%s: %s", path, dlerror());
   }

@@ -5,17 +5,15 @@
 
 #include "services/collector/inject/activity_buffers.h"
 #include "services/collector/inject/agent.h"
-#include "services/collector/inject/log.h"
+#include "services/collector/inject/environment.h"
 #include "services/collector/inject/name_facts.h"
 #include "services/collector/inject/nvtx_tables.h"
+#include "services/collector/inject/process_end.h"
 #include "services/collector/inject/ring_writer.h"
 #include "services/collector/inject/thread_state.h"
 
 namespace nanolane::inject {
 namespace {
-
-// What the end of a process waits for at most when a capture is on.
-constexpr int64_t kExitPatienceNs = 2'500'000'000;
 
 // CUDA cannot be used in a child that was forked after it was initialized, and what the agent holds
 // is the parent's. A child that initializes CUDA itself gets an agent of its own.
@@ -26,15 +24,15 @@ void InForkedChild() {
   ResetBuffersAfterFork();
   ResetNvtxAfterFork();
   ResetAgentAfterFork();
+  ResetProcessEndAfterFork();
 }
-
-void AtExit() { EndAgentBeforeExit(kExitPatienceNs); }
 
 pthread_once_t g_once = PTHREAD_ONCE_INIT;
 
 void SetUpProcess() {
+  CopyEnvironment();
   pthread_atfork(nullptr, nullptr, InForkedChild);
-  atexit(AtExit);
+  atexit(EndAgentBeforeExit);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ std::atomic<uint32_t> g_first_correlation{0};
 // nothing.
 std::atomic<int32_t> g_stream_captures{0};
 
+constexpr int64_t kAskAllNs = 1'000'000'000;
+
 void NoteFirst(uint32_t correlation) {
   uint32_t first = g_first_correlation.load(std::memory_order_relaxed);
   while (
@@ -95,12 +97,22 @@ bool StreamOfLaunch(CUpti_CallbackDomain domain, CUpti_CallbackId id,
   }
 }
 
-bool GoesIntoGraph(CUpti_CallbackDomain domain, CUpti_CallbackId id, CallFacts facts,
-                   const CUpti_CallbackData& data) {
-  if (g_stream_captures.load(std::memory_order_relaxed) <= 0) return false;
+struct Call {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
+  CallFacts facts;
+  int64_t start_ns;
+  int64_t duration_ns;
+};
+
+bool GoesIntoGraph(const Call& call, int64_t on_ns, const CUpti_CallbackData& data) {
+  // A stream may be in the middle of it when the capture begins: in its first second all are asked.
+  if (g_stream_captures.load(std::memory_order_relaxed) <= 0 && call.start_ns - on_ns > kAskAllNs) {
+    return false;
+  }
   CUstream stream = nullptr;
-  return StreamOfLaunch(domain, id, data, &stream) &&
-         StreamIsCapturing(stream, facts.per_thread_stream);
+  return StreamOfLaunch(call.domain, call.id, data, &stream) &&
+         StreamIsCapturing(stream, call.facts.per_thread_stream);
 }
 
 void CountKernelLaunch(ThreadState& state, uint64_t capture) {
@@ -112,18 +124,13 @@ void CountKernelLaunch(ThreadState& state, uint64_t capture) {
                               std::memory_order_relaxed);
 }
 
-struct Call {
-  CUpti_CallbackDomain domain;
-  CUpti_CallbackId id;
-  CallFacts facts;
-  int64_t start_ns;
-  int64_t duration_ns;
-};
-
 void WriteLaunch(const CaptureUse& use, const Call& call, const CUpti_CallbackData& data) {
   const bool is_kernel = call.facts.call_class == CallClass::kKernelLaunch;
-  if (is_kernel && GoesIntoGraph(call.domain, call.id, call.facts, data)) return;
-  if (is_kernel) CountKernelLaunch(use.thread(), use->ring->number());
+  const int64_t published_ns = use->published_ns;
+  if (is_kernel && GoesIntoGraph(call, published_ns, data)) return;
+  if (is_kernel && use->HasBegun(call.start_ns)) {
+    CountKernelLaunch(use.thread(), use->ring->number());
+  }
   use.Write<wire::LaunchRecord>(wire::RecordType::kLaunch, kSlotLaunch,
                                 [&](wire::LaunchRecord& record) {
                                   record.start_ns = call.start_ns;
@@ -134,6 +141,18 @@ void WriteLaunch(const CaptureUse& use, const Call& call, const CUpti_CallbackDa
                                 });
 }
 
+// 0: it waits for nothing.
+wire::SyncType SyncTypeOf(CallClass call_class) {
+  switch (call_class) {
+    case CallClass::kStreamSync: return wire::SyncType::kStream;
+    case CallClass::kEventSync: return wire::SyncType::kEvent;
+    case CallClass::kContextSync: return wire::SyncType::kContext;
+    case CallClass::kDeviceSync: return wire::SyncType::kDevice;
+    case CallClass::kStreamWait: return wire::SyncType::kStreamWaitEvent;
+    default: return wire::SyncType{0};
+  }
+}
+
 struct Waited {
   wire::SyncType type;
   int64_t stream = -1;
@@ -142,19 +161,18 @@ struct Waited {
 
 Waited WhatIsWaitedFor(const Call& call, const CUpti_CallbackData& data) {
   const bool per_thread = call.facts.per_thread_stream;
+  const wire::SyncType type = SyncTypeOf(call.facts.call_class);
   switch (call.facts.call_class) {
     case CallClass::kStreamSync:
-      return {.type = wire::SyncType::kStream,
+      return {.type = type,
               .stream = StreamIdOf(data, ParamsOf<StreamParams>(data).stream, per_thread)};
     case CallClass::kEventSync:
-      return {.type = wire::SyncType::kEvent,
-              .stream = StreamOfEvent(ParamsOf<EventParams>(data).event)};
+      return {.type = type, .stream = StreamOfEvent(ParamsOf<EventParams>(data).event)};
     case CallClass::kStreamWait:
-      return {.type = wire::SyncType::kStreamWaitEvent,
+      return {.type = type,
               .stream = StreamIdOf(data, ParamsOf<StreamEventParams>(data).stream, per_thread),
               .event_stream = StreamOfEvent(ParamsOf<StreamEventParams>(data).event)};
-    case CallClass::kContextSync: return {.type = wire::SyncType::kContext};
-    default: return {.type = wire::SyncType::kDevice};
+    default: return {.type = type};
   }
 }
 
@@ -183,22 +201,29 @@ void NoteRecord(const Call& call, const CUpti_CallbackData& data) {
 void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
            const CUpti_CallbackData& data) {
   ThreadState& state = use.thread();
-  if (state.call_open && state.open_correlation == data.correlationId) return;
+  const uint64_t capture = use->ring->number();
+  if (state.call_open && state.open_capture == capture &&
+      state.open_correlation == data.correlationId) {
+    return;
+  }
   const int64_t now = MonotonicNs();
   if (use->HasEnded(now)) return;
   state.call_open = true;
+  state.open_capture = capture;
   state.open_correlation = data.correlationId;
   state.open_cbid = static_cast<uint16_t>(id);
   state.open_domain = static_cast<uint8_t>(DomainOf(domain));
   state.call_start_ns = now;
   state.last_correlation.store(data.correlationId, std::memory_order_relaxed);
-  NoteFirst(data.correlationId);
+  // Before that, a launch may have no device record.
+  if (use->HasBegun(now)) NoteFirst(data.correlationId);
 }
 
 void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
           const CUpti_CallbackData& data) {
   ThreadState& state = use.thread();
-  if (!state.call_open || state.open_correlation != data.correlationId || state.open_cbid != id ||
+  if (!state.call_open || state.open_capture != use->ring->number() ||
+      state.open_correlation != data.correlationId || state.open_cbid != id ||
       state.open_domain != static_cast<uint8_t>(DomainOf(domain))) {
     return;
   }
@@ -271,6 +296,30 @@ uint32_t LastCorrelation() {
     if (own != 0 && (last == 0 || static_cast<int32_t>(own - last) > 0)) last = own;
   });
   return last;
+}
+
+void WriteOpenSyncs(const CaptureUse& use, int64_t off_ns) {
+  const uint64_t capture = use->ring->number();
+  ForEachThread([&](ThreadState& state) {
+    if (!state.call_open || state.open_capture != capture) return;
+    const auto domain = state.open_domain == static_cast<uint8_t>(wire::ApiDomain::kRuntime)
+                            ? CUPTI_CB_DOMAIN_RUNTIME_API
+                            : CUPTI_CB_DOMAIN_DRIVER_API;
+    const wire::SyncType type = SyncTypeOf(g_table->At(domain, state.open_cbid).call_class);
+    if (type == wire::SyncType{0} || type == wire::SyncType::kStreamWaitEvent) return;
+    use.Write<wire::SyncRecord>(wire::RecordType::kSync, kSlotSync, [&](wire::SyncRecord& record) {
+      record.start_ns = state.call_start_ns;
+      record.duration_ns = off_ns - state.call_start_ns;
+      record.stream = -1;
+      record.event_stream = -1;
+      record.device = -1;
+      record.correlation = state.open_correlation;
+      record.cbid = state.open_cbid;
+      record.domain = state.open_domain;
+      record.sync_type = static_cast<uint8_t>(type);
+    });
+    state.call_open = false;
+  });
 }
 
 uint64_t KernelLaunches(uint64_t capture) {

@@ -10,6 +10,7 @@
 
 #include "services/collector/inject/callback_table.h"
 #include "services/collector/inject/cupti_library.h"
+#include "services/collector/inject/ring_writer.h"
 
 namespace nanolane::inject {
 
@@ -20,11 +21,14 @@ void CUPTIAPI OnApiCall(void* unused, CUpti_CallbackDomain domain, CUpti_Callbac
 // What the callback looks at; both must outlive the subscription. Forgets the capture before.
 void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table);
 
-// The lowest correlation id entered since PrepareLaunchCalls; 0: none.
+// The lowest correlation id entered since BeginCapture; 0: none.
 uint32_t FirstCorrelation();
 // The highest; 0: none. Exact once CloseCapture has returned.
 uint32_t LastCorrelation();
-// Kernel launches (not of graphs) that succeeded in the capture.
+// Once no callback comes any more: writes the waits that threads are still in, up to `off_ns`.
+// Which stream they wait for is not known then.
+void WriteOpenSyncs(const CaptureUse& use, int64_t off_ns);
+// Kernel launches (not of graphs) that began after BeginCapture and succeeded.
 uint64_t KernelLaunches(uint64_t capture);
 
 }  // namespace nanolane::inject

@@ -4,17 +4,15 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
+
+#include "services/collector/inject/environment.h"
 
 namespace nanolane::inject {
 namespace {
 
 bool Enabled() {
-  static const bool enabled = [] {
-    const char* value = getenv("NANOLANE_INJECT_LOG");
-    return value != nullptr && value[0] == '1';
-  }();
-  return enabled;
+  const char* value = ValueOf(Variable::kLog);
+  return value != nullptr && value[0] == '1';
 }
 
 }  // namespace

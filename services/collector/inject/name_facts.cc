@@ -21,14 +21,6 @@ Slot* g_slots = nullptr;
 uint32_t g_names = 0;
 uint32_t g_next_id = 0;
 
-struct Cached {
-  uint64_t capture;
-  uint64_t hash;
-  uint32_t id;
-};
-constexpr uint32_t kCached = 64;
-thread_local Cached t_cached[kCached];
-
 }  // namespace
 
 uint64_t HashBytes(const char* text, size_t bytes) {
@@ -50,10 +42,10 @@ uint64_t HashBytes(const char* text, size_t bytes) {
   return hash != 0 ? hash : 1;
 }
 
-uint32_t NameFact(Ring& ring, const char* text, size_t bytes, uint32_t kind) {
+uint32_t NameFact(Ring& ring, ThreadState& thread, const char* text, size_t bytes, uint32_t kind) {
   if (bytes > wire::kMaxNameBytes) bytes = wire::kMaxNameBytes;
   const uint64_t hash = HashBytes(text, bytes);
-  Cached& cached = t_cached[hash % kCached];
+  ThreadState::Name& cached = thread.names[hash % kCachedNames];
   if (cached.hash == hash && cached.capture == ring.number()) return cached.id;
 
   SpinGuard guard(g_lock);

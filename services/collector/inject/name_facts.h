@@ -13,7 +13,7 @@
 namespace nanolane::inject {
 
 // Id of `text` in the capture of `ring`; 0: no room. `kind` is the slot that a loss counts for.
-uint32_t NameFact(Ring& ring, const char* text, size_t bytes, uint32_t kind);
+uint32_t NameFact(Ring& ring, ThreadState& thread, const char* text, size_t bytes, uint32_t kind);
 
 // Before a capture: forgets the names of the one before. False: out of memory.
 bool ResetNames();

@@ -98,37 +98,39 @@ struct What {
   uint32_t category = 0;
 };
 
-uint32_t NameOf(Ring& ring, const char* text) {
-  return text == nullptr ? 0 : NameFact(ring, text, strnlen(text, kMostText), kSlotNvtx);
+uint32_t NameOf(Ring& ring, ThreadState& thread, const char* text) {
+  return text == nullptr ? 0 : NameFact(ring, thread, text, strnlen(text, kMostText), kSlotNvtx);
 }
 
-uint32_t NameOf(Ring& ring, const wchar_t* text) {
+uint32_t NameOf(Ring& ring, ThreadState& thread, const wchar_t* text) {
   if (text == nullptr) return 0;
   char utf8[kMostText];
-  return NameFact(ring, utf8, ToUtf8(text, utf8, sizeof(utf8)), kSlotNvtx);
+  return NameFact(ring, thread, utf8, ToUtf8(text, utf8, sizeof(utf8)), kSlotNvtx);
 }
 
-uint32_t NameOf(Ring& ring, const Text* text) {
-  return text == nullptr ? 0 : NameFact(ring, text->text, text->bytes, kSlotNvtx);
+uint32_t NameOf(Ring& ring, ThreadState& thread, const Text* text) {
+  return text == nullptr ? 0 : NameFact(ring, thread, text->text, text->bytes, kSlotNvtx);
 }
 
 template <typename Char>
-What Describe(Ring& ring, const Text* domain, const Char* text) {
-  return {.name = NameOf(ring, text), .domain = NameOf(ring, domain)};
+What Describe(Ring& ring, ThreadState& thread, const Text* domain, const Char* text) {
+  return {.name = NameOf(ring, thread, text), .domain = NameOf(ring, thread, domain)};
 }
 
-What Describe(Ring& ring, const Text* domain, const Attributes* attributes) {
-  What what{.domain = NameOf(ring, domain)};
+What Describe(Ring& ring, ThreadState& thread, const Text* domain, const Attributes* attributes) {
+  What what{.domain = NameOf(ring, thread, domain)};
   if (attributes == nullptr || attributes->size < sizeof(Attributes)) return what;
   what.category = attributes->category;
   if (attributes->color_type == 1) what.color = attributes->color;
   switch (attributes->message_type) {
-    case kAscii: what.name = NameOf(ring, static_cast<const char*>(attributes->message)); break;
+    case kAscii:
+      what.name = NameOf(ring, thread, static_cast<const char*>(attributes->message));
+      break;
     case kUnicode:
-      what.name = NameOf(ring, static_cast<const wchar_t*>(attributes->message));
+      what.name = NameOf(ring, thread, static_cast<const wchar_t*>(attributes->message));
       break;
     case kRegistered:
-      what.name = NameOf(ring, static_cast<const Text*>(attributes->message));
+      what.name = NameOf(ring, thread, static_cast<const Text*>(attributes->message));
       break;
     default: break;
   }
@@ -182,7 +184,7 @@ void Mark(const Text* domain, const Named* named) {
   const CaptureUse use;
   int64_t now = 0;
   if (!IsRecording(use, &now)) return;
-  WriteRange(use, Describe(*use->ring, domain, named),
+  WriteRange(use, Describe(*use->ring, use.thread(), domain, named),
              {now, now, use.thread().thread, wire::kNvtxMark});
 }
 
@@ -199,8 +201,9 @@ int Push(const Text* domain, const Named* named) {
     use->ring->CountLoss(wire::LossReason::kNvtxTooDeep, kSlotNvtx);
     return static_cast<int>(depth);
   }
-  const What what = Describe(*use->ring, domain, named);
+  const What what = Describe(*use->ring, use.thread(), domain, named);
   state.nvtx[depth] = {.start_ns = now,
+                       .domain_handle = domain,
                        .name = what.name,
                        .domain = what.domain,
                        .color = what.color,
@@ -220,13 +223,12 @@ int Pop(const Text* domain) {
     --state.nvtx_lost_depth;
     return static_cast<int>(kMaxNvtxDepth);
   }
-  const uint32_t domain_name = NameOf(*use->ring, domain);
   const uint32_t depth = state.nvtx_depth.load(std::memory_order_relaxed);
   uint32_t at = depth;
-  while (at > 0 && state.nvtx[at - 1].domain != domain_name) --at;
+  while (at > 0 && state.nvtx[at - 1].domain_handle != domain) --at;
   if (at == 0) {
-    WriteRange(use, {.domain = domain_name},
-               {use->on_ns, now, state.thread, wire::kNvtxBeganBefore});
+    WriteRange(use, {.domain = NameOf(*use->ring, use.thread(), domain)},
+               {use->published_ns, now, state.thread, wire::kNvtxBeganBefore});
     return 0;
   }
   const OpenRange range = state.nvtx[at - 1];
@@ -261,7 +263,7 @@ uint64_t Start(const Text* domain, const Named* named) {
   const CaptureUse use;
   int64_t now = 0;
   if (!IsRecording(use, &now)) return id;
-  const What what = Describe(*use->ring, domain, named);
+  const What what = Describe(*use->ring, use.thread(), domain, named);
   SpinGuard guard(g_ranges_lock);
   for (uint32_t i = 0; i < kMostProcessRanges; ++i) {
     ProcessRange& slot = g_ranges[(id + i) % kMostProcessRanges];
@@ -269,6 +271,7 @@ uint64_t Start(const Text* domain, const Named* named) {
     slot = {.id = id,
             .capture = use->ring->number(),
             .range = {.start_ns = now,
+                      .domain_handle = domain,
                       .name = what.name,
                       .domain = what.domain,
                       .color = what.color,
@@ -297,9 +300,9 @@ void End(const Text* domain, uint64_t id) {
     }
   }
   if (found.id == 0) {
-    WriteRange(
-        use, {.domain = NameOf(*use->ring, domain)},
-        {use->on_ns, now, use.thread().thread, wire::kNvtxBeganBefore | wire::kNvtxProcessRange});
+    WriteRange(use, {.domain = NameOf(*use->ring, use.thread(), domain)},
+               {use->published_ns, now, use.thread().thread,
+                wire::kNvtxBeganBefore | wire::kNvtxProcessRange});
     return;
   }
   WriteRange(use,

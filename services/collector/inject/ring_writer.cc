@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -13,6 +15,9 @@
 
 namespace nanolane::inject {
 namespace {
+
+// How long a full ring is not looked through again by threads of the application.
+constexpr int64_t kFullNs = 200'000;
 
 std::atomic<uint64_t> g_captures{0};
 
@@ -62,12 +67,23 @@ Ring* Ring::Map(int fd, const char** why) {
   // A forked child must not write into its parent's ring.
   madvise(memory, bytes, MADV_DONTFORK);
   auto* header = static_cast<wire::RingHeader*>(memory);
-  const uint32_t page_count = header->page_count;
-  const uint32_t facts_bytes = header->facts_bytes;
-  const bool fits = header->magic == wire::kMagic && header->protocol == wire::kProtocol &&
-                    header->page_bytes == wire::kPageBytes && page_count > 0 &&
-                    page_count <= wire::kMaxPages && facts_bytes <= wire::kMaxFactsBytes &&
-                    wire::RingBytes(page_count, facts_bytes) == bytes;
+  // Read once: what was checked is what is used.
+  struct {
+    uint32_t magic;
+    uint16_t protocol;
+    uint16_t unused;
+    uint32_t page_bytes;
+    uint32_t page_count;
+    uint32_t facts_bytes;
+  } geometry{};
+  static_assert(offsetof(wire::RingHeader, facts_bytes) == 16);
+  const bool is_read = pread(fd, &geometry, sizeof(geometry), 0) == sizeof(geometry);
+  const uint32_t page_count = geometry.page_count;
+  const uint32_t facts_bytes = geometry.facts_bytes;
+  const bool fits =
+      is_read && geometry.magic == wire::kMagic && geometry.protocol == wire::kProtocol &&
+      geometry.page_bytes == wire::kPageBytes && page_count > 0 && page_count <= wire::kMaxPages &&
+      facts_bytes <= wire::kMaxFactsBytes && wire::RingBytes(page_count, facts_bytes) == bytes;
   void* place = fits ? malloc(sizeof(Ring)) : nullptr;
   if (place == nullptr) {
     *why = fits ? "out of memory" : "the ring's geometry is not of this version";
@@ -93,14 +109,11 @@ void Ring::Unmap(Ring* ring) {
   free(ring);
 }
 
-void* Ring::Reserve(ThreadState& state, size_t bytes, uint32_t kind) {
+void* Ring::Reserve(ThreadState& state, size_t bytes) {
   const bool has_page = state.has_page && state.capture == number_;
   if (!has_page || state.used + bytes > wire::kPageBytes) {
     if (has_page) CloseOwnPage(state);
-    if (!ClaimPage(state)) {
-      CountLoss(wire::LossReason::kRingFull, kind);
-      return nullptr;
-    }
+    if (!ClaimPage(state)) return nullptr;
   }
   return pages_ + size_t{state.page} * wire::kPageBytes + state.used;
 }
@@ -122,8 +135,11 @@ void Ring::CountProduced(ThreadState& state) {
 // The order matters to the reader: a page that is owned but still has the claim of its former
 // taking is passed over; one with the new claim has `used` of the new taking.
 bool Ring::ClaimPage(ThreadState& state) {
+  const bool privileged = &state == privileged_;
+  if (!privileged && full_until_ns_.load(std::memory_order_relaxed) > MonotonicNs()) return false;
+  const uint32_t reserved = privileged ? 0 : page_count_ / 16;
   // From the front: memory that has been touched is touched again.
-  for (uint32_t page = 0; page < page_count_; ++page) {
+  for (uint32_t page = 0; page < page_count_ - reserved; ++page) {
     wire::PageHeader& header = PageHeaderAt(page);
     auto free = static_cast<uint32_t>(wire::PageState::kFree);
     if (header.state.load(std::memory_order_relaxed) != free) continue;
@@ -142,16 +158,7 @@ bool Ring::ClaimPage(ThreadState& state) {
     memset(state.produced, 0, sizeof(state.produced));
     return true;
   }
-  return false;
-}
-
-bool Ring::HasRoom() const {
-  for (uint32_t page = 0; page < page_count_; ++page) {
-    if (page_headers_[page].state.load(std::memory_order_relaxed) ==
-        static_cast<uint32_t>(wire::PageState::kFree)) {
-      return true;
-    }
-  }
+  if (!privileged) full_until_ns_.store(MonotonicNs() + kFullNs, std::memory_order_relaxed);
   return false;
 }
 
@@ -187,23 +194,22 @@ bool Ring::AppendFact(const void* entry, size_t bytes, const void* text, size_t 
   return true;
 }
 
-void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns) {
+void PublishCapture(Ring* ring, uint32_t kinds) {
   g_capture_value.ring = ring;
   g_capture_value.kinds = kinds;
-  g_capture_value.on_ns = on_ns;
-  g_capture_value.ends_ns.store(on_ns + wire::kLongestCaptureNs, std::memory_order_relaxed);
+  g_capture_value.published_ns = MonotonicNs();
+  g_capture_value.on_ns.store(INT64_MAX, std::memory_order_relaxed);
+  g_capture_value.ends_ns.store(INT64_MAX, std::memory_order_relaxed);
   g_capture.store(&g_capture_value, std::memory_order_seq_cst);
 }
 
-void SetCaptureEnd(int64_t ends_ns) {
+void BeginCapture(int64_t on_ns, int64_t ends_ns) {
   g_capture_value.ends_ns.store(ends_ns, std::memory_order_seq_cst);
+  g_capture_value.on_ns.store(on_ns, std::memory_order_seq_cst);
 }
 
-bool CloseCapture(int64_t patience_ns, int64_t* off_ns) {
-  const int64_t ends_ns = g_capture_value.ends_ns.load(std::memory_order_seq_cst);
-  const int64_t now = MonotonicNs();
-  *off_ns = now < ends_ns ? now : ends_ns;
-  SetCaptureEnd(*off_ns);
+bool CloseCapture(int64_t off_ns, int64_t patience_ns) {
+  g_capture_value.ends_ns.store(off_ns, std::memory_order_seq_cst);
   return SeeEveryThreadOutside(patience_ns);
 }
 
@@ -211,6 +217,8 @@ bool RetractCapture(int64_t patience_ns) {
   g_capture.store(nullptr, std::memory_order_seq_cst);
   return SeeEveryThreadOutside(patience_ns);
 }
+
+bool AnyUse() { return !SeeEveryThreadOutside(0); }
 
 uint64_t TakeRefusedUses() { return g_refused_uses.exchange(0, std::memory_order_relaxed); }
 
@@ -222,7 +230,11 @@ CaptureUse::CaptureUse() : state_(CurrentThread()) {
     return;
   }
   // Before the load, in one order with RetractCapture's store and its reading of `busy`.
-  state_->busy.fetch_add(1, std::memory_order_seq_cst);
+  if (state_->busy.fetch_add(1, std::memory_order_seq_cst) != 0) {
+    state_->busy.fetch_sub(1, std::memory_order_release);
+    if (CaptureIsOn()) g_refused_uses.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   capture_ = g_capture.load(std::memory_order_seq_cst);
   if (capture_ == nullptr) state_->busy.fetch_sub(1, std::memory_order_release);
 }

@@ -27,13 +27,14 @@ class Ring {
   wire::RingHeader& header() { return *header_; }
   uint64_t number() const { return number_; }  // of the capture, from 1, in this process
 
-  // Room for a record in the thread's page; null: no page is free, which is counted as a loss of
-  // `kind` (bit number of Kinds). What is written there appears with Publish.
-  void* Reserve(ThreadState& state, size_t bytes, uint32_t kind);
+  // Room for a record in the thread's page; null: no page is free. What is written there appears
+  // with Publish. `kind` is a bit number of Kinds.
+  void* Reserve(ThreadState& state, size_t bytes);
   void Publish(ThreadState& state, size_t bytes, uint32_t kind);
 
-  // Whether a page is free, for a writer that can wait.
-  bool HasRoom() const;
+  // The thread that takes what CUPTI has: some pages are its alone, so that threads with a page
+  // each cannot keep it from all.
+  void SetPrivileged(const ThreadState* thread) { privileged_ = thread; }
 
   void CloseOwnPage(ThreadState& state);
   // Once no thread uses the capture any more: closes the pages of all of them.
@@ -53,6 +54,8 @@ class Ring {
   void CountProduced(ThreadState& state);
   wire::PageHeader& PageHeaderAt(uint32_t page) { return page_headers_[page]; }
 
+  const ThreadState* privileged_ = nullptr;
+  std::atomic<int64_t> full_until_ns_{0};  // no look for a page before: a look costs a scan
   char* base_ = nullptr;
   size_t bytes_ = 0;
   uint64_t number_ = 0;
@@ -70,31 +73,36 @@ class Ring {
 struct CaptureInProgress {
   Ring* ring;
   uint32_t kinds;  // Kinds that are on
-  int64_t on_ns;
+  // Complete from here on; until that is known, later than any time.
+  std::atomic<int64_t> on_ns;
+  int64_t published_ns;
   // Nothing that begins from here on is recorded. Threads check it themselves, so that a capture
   // ends by its deadline even if the agent is stuck within CUPTI.
   std::atomic<int64_t> ends_ns;
 
+  bool HasBegun(int64_t now_ns) const { return now_ns >= on_ns.load(std::memory_order_relaxed); }
   bool HasEnded(int64_t now_ns) const { return now_ns >= ends_ns.load(std::memory_order_relaxed); }
 };
 
-// Ends by itself once the longest capture would be over; SetCaptureEnd says when, as soon as
-// everything is on.
-void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns);
-void SetCaptureEnd(int64_t ends_ns);
-// Ends it now, unless its end has come before. Nothing that begins at `off_ns` or later is
-// recorded, everything that begins before it is; when it returns true, no thread is within a use
+// Threads write from here on.
+void PublishCapture(Ring* ring, uint32_t kinds);
+// Everything that was asked for is on.
+void BeginCapture(int64_t on_ns, int64_t ends_ns);
+// Nothing that begins after `off_ns` is recorded; when it returns true, no thread is within a use
 // that began before.
-bool CloseCapture(int64_t patience_ns, int64_t* off_ns);
+bool CloseCapture(int64_t off_ns, int64_t patience_ns);
 // Afterwards no thread uses it. False: a thread has stayed in it for `patience_ns`; then the ring
 // must not be unmapped.
 bool RetractCapture(int64_t patience_ns);
 // Uses that were refused since the last call, for want of a thread state.
 uint64_t TakeRefusedUses();
+// Whether a thread is within a use that began under a capture before.
+bool AnyUse();
 // Whether there is one: the flag test that a dormant hook costs.
 bool CaptureIsOn();
 
-// A thread's use of the capture in progress.
+// A thread's use of the capture in progress. One within another (from a signal handler, for one) is
+// refused and counted: it would write into the room of the outer one.
 class CaptureUse {
  public:
   CaptureUse();
@@ -106,10 +114,19 @@ class CaptureUse {
   const CaptureInProgress* operator->() const { return capture_; }
   ThreadState& thread() const { return *state_; }
 
-  // Writes one record: `fill` gets zeroed room of its type with type and size set.
+  // Writes one record: `fill` gets zeroed room of its type with type and size set. What has no room
+  // is counted as lost.
   template <typename Record, typename Fill>
-  bool Write(wire::RecordType type, uint32_t kind, Fill fill) const {
-    void* room = capture_->ring->Reserve(*state_, sizeof(Record), kind);
+  void Write(wire::RecordType type, uint32_t kind, Fill fill) const {
+    if (!TryWrite<Record>(type, kind, fill)) {
+      capture_->ring->CountLoss(wire::LossReason::kRingFull, kind);
+    }
+  }
+
+  // As Write; false, and not counted, where there is no room.
+  template <typename Record, typename Fill>
+  bool TryWrite(wire::RecordType type, uint32_t kind, Fill fill) const {
+    void* room = capture_->ring->Reserve(*state_, sizeof(Record));
     if (room == nullptr) return false;
     auto* record = static_cast<Record*>(room);
     __builtin_memset(room, 0, sizeof(Record));

@@ -29,6 +29,8 @@ void EndThread(void* value) {
   t_phase = Phase::kEnded;
   ClosePageOfEndingThread(*state);
   state->call_open = false;
+  // A thread that was cancelled within a hook must not look as if it were still there.
+  state->busy.store(0, std::memory_order_release);
   state->taken.store(0, std::memory_order_release);
   g_free.fetch_add(1, std::memory_order_relaxed);
 }
@@ -76,6 +78,7 @@ ThreadState* Take() {
   state->call_open = false;
   state->nvtx_lost_depth = 0;
   state->nvtx_depth.store(0, std::memory_order_relaxed);
+  state->busy.store(0, std::memory_order_relaxed);
   if (pthread_setspecific(g_key, state) != 0) {
     state->taken.store(0, std::memory_order_release);
     g_free.fetch_add(1, std::memory_order_relaxed);
@@ -89,6 +92,8 @@ ThreadState* Take() {
 ThreadState* CurrentThread() {
   if (t_state != nullptr) return t_state;
   if (t_phase != Phase::kNone) return nullptr;
+  // What is called below may come back here: an allocator that uses NVTX, for one.
+  t_phase = Phase::kRefused;
   t_state = Take();
   t_phase = t_state != nullptr ? Phase::kHas : Phase::kRefused;
   return t_state;

@@ -15,11 +15,13 @@ namespace nanolane::inject {
 
 inline constexpr uint32_t kMaxThreads = 4096;
 inline constexpr uint32_t kMaxNvtxDepth = 128;
+inline constexpr uint32_t kCachedNames = 128;
 
 struct OpenRange {
   int64_t start_ns;
+  const void* domain_handle;  // null: the default domain
   uint32_t name;
-  uint32_t domain;
+  uint32_t domain;  // fact id of its name
   uint32_t color;
   uint32_t category;
 };
@@ -37,11 +39,20 @@ struct ThreadState {
   bool has_page;
   uint32_t produced[wire::kKindSlots];  // records in the page, by kind
 
+  // The thread's last names, of the capture with the number in each.
+  struct Name {
+    uint64_t capture;
+    uint64_t hash;
+    uint32_t id;
+  };
+  Name names[kCachedNames];
+
   // The outermost API call that it is in.
   uint32_t open_correlation;
   uint16_t open_cbid;
   uint8_t open_domain;
   bool call_open;
+  uint64_t open_capture;  // number of the capture in which it was entered
   int64_t call_start_ns;
 
   std::atomic<uint32_t> last_correlation;  // of the last call that it entered

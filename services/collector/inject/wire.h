@@ -166,7 +166,8 @@ enum class StopReason : uint32_t {
   kAsked = 1,
   kDeadline = 2,
   kProcessExit = 3,
-  kCuptiFailed = 4,  // CUPTI ended itself, or another tool took it over
+  kCuptiFailed = 4,  // CUPTI ended itself
+  kOtherTool = 5,    // another tool began to record, and was made way for
 };
 
 // What can be lost inside the process, counted by kind.

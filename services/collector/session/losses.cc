@@ -80,11 +80,24 @@ std::vector<Loss> Losses(const RingReader& reader, const SessionBuilder& builder
   return losses;
 }
 
+bool IsCountedInRing(const std::string& reason) {
+  for (const std::string_view counted : kReasons) {
+    // Behind a prefix, perhaps.
+    if (reason.size() >= counted.size() &&
+        reason.compare(reason.size() - counted.size(), counted.size(), counted) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<Loss> Oddities(const SessionBuilder& builder) {
   std::vector<Loss> oddities;
-  AddLoss(oddities, EventKind::kUnspecified, "starts before its launch call",
+  AddLoss(oddities, EventKind::kUnspecified, "kept: its launch call came before the capture",
+          builder.counts().launched_before);
+  AddLoss(oddities, EventKind::kUnspecified, "kept: starts before its launch call",
           builder.counts().starts_before_launch);
-  AddLoss(oddities, EventKind::kUnspecified, "ends before it starts: kept with no length",
+  AddLoss(oddities, EventKind::kUnspecified, "kept with no length: ends before it starts",
           builder.counts().negative_durations);
   return oddities;
 }

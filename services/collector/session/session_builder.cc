@@ -20,6 +20,9 @@ int64_t Signed(uint64_t bytes) {
 
 size_t Index(EventKind kind) { return static_cast<size_t>(kind); }
 
+// Correlations count up and wrap around.
+bool IsBefore(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) < 0; }
+
 }  // namespace
 
 SessionBuilder::SessionBuilder(const BuilderOptions& options, trace::DictionaryBuilder& dictionary,
@@ -69,6 +72,9 @@ Event SessionBuilder::Timed(int64_t start_ns, int64_t duration_ns) {
 void SessionBuilder::TakeLaunch(const RecordView& view) {
   const auto& record = view.As<wire::LaunchRecord>();
   if (record.correlation == 0) return;  // no work can name it
+  if (first_correlation_ == 0 || IsBefore(record.correlation, first_correlation_)) {
+    first_correlation_ = record.correlation;
+  }
   Launch launch = {.start_ns = record.start_ns,
                    .duration_ns = std::max<int64_t>(record.duration_ns, 0),
                    .ref = view.ref,
@@ -83,7 +89,7 @@ void SessionBuilder::TakeLaunch(const RecordView& view) {
     Match(launch);
   });
   launches_.Add(launch, [this](const Launch& dropped) {
-    if (dropped.is_kernel) ++counts_.launches_dropped;
+    if (dropped.is_kernel && dropped.start_ns >= on_ns_) ++counts_.launches_dropped;
     sink_.DropLaunch(dropped.ref);
   });
 }
@@ -105,7 +111,7 @@ void SessionBuilder::Join(EventKind kind, LaneId lane, Event& event, const Recor
   const bool joins = (options_.kinds & wire::kKindLaunch) != 0;
   const auto correlation = static_cast<uint32_t>(event.correlation);
   if (!joins || correlation == 0) {
-    if (joins) ++counts_.unlaunched_work;
+    if (joins) CountUnlaunched(correlation);
     return Give(kind, lane, event, ref);
   }
   if (Launch* const launch = launches_.Find(correlation); launch != nullptr) {
@@ -123,8 +129,15 @@ void SessionBuilder::Join(EventKind kind, LaneId lane, Event& event, const Recor
             [this](HeldEvent& held) { GiveUp(held); });
 }
 
+// Work that was on its way when the capture began lacks nothing that the capture could have had.
+void SessionBuilder::CountUnlaunched(uint32_t correlation) {
+  const bool before = !options_.is_resumed && correlation != 0 &&
+                      (first_correlation_ == 0 || IsBefore(correlation, first_correlation_));
+  ++(before ? counts_.launched_before : counts_.unlaunched_work);
+}
+
 void SessionBuilder::GiveUp(HeldEvent& held) {
-  ++counts_.unlaunched_work;
+  CountUnlaunched(held.correlation);
   Give(held.kind, held.lane, held.event, held.ref);
 }
 

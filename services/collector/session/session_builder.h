@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct BuilderOptions {
 struct BuilderCounts {
   std::array<uint64_t, trace::kEventKindCount> events = {};  // handed out, by EventKind
   uint64_t unlaunched_work = 0;                              // device work without its launch call
+  uint64_t launched_before = 0;     // device work whose launch call came before the capture
   uint64_t launches_dropped = 0;    // kernel launches that made room before their kernel came
   uint64_t launches_unmatched = 0;  // kernel launches without a device record, at the end
   uint64_t starts_before_launch = 0;
@@ -66,6 +68,8 @@ class SessionBuilder final : public RingVisitor {
 
   // Never falls. Before the records that arrived until then.
   void SetNow(int64_t now_ns) { now_ns_ = now_ns; }
+  // From when on the capture is complete: a launch before it may be without its device work.
+  void SetStart(int64_t on_ns) { on_ns_ = on_ns; }
   void TakeFact(const FactView& fact) override;
   void TakeRecord(const RecordView& record) override;
   // Lets go of what has waited long enough.
@@ -101,6 +105,7 @@ class SessionBuilder final : public RingVisitor {
   void Attach(const Launch& launch, trace::Event& event);
   void Match(Launch& launch);
   void GiveUp(HeldEvent& held);
+  void CountUnlaunched(uint32_t correlation);
   void Give(trace::EventKind kind, trace::LaneId lane, const trace::Event& event,
             const RecordRef& ref);
 
@@ -116,6 +121,8 @@ class SessionBuilder final : public RingVisitor {
   std::vector<std::string> notes_;
   BuilderCounts counts_;
   int64_t now_ns_ = 0;
+  int64_t on_ns_ = std::numeric_limits<int64_t>::min();
+  uint32_t first_correlation_ = 0;  // lowest of the launch calls so far; 0: none
 };
 
 }  // namespace nanolane::collector

@@ -351,7 +351,7 @@ TEST_CASE("odd times are kept, made legal and counted") {
   CHECK(rig.only().event.launch_start_ns == 100);
   const auto oddities = Oddities(rig.batch.builder());
   REQUIRE(oddities.size() == 2);
-  CHECK(oddities[0].reason() == "starts before its launch call");
+  CHECK(oddities[0].reason() == "kept: starts before its launch call");
   CHECK(oddities[0].count() == 1);
   CHECK(oddities[1].count() == 1);
 }

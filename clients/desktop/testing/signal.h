@@ -1,0 +1,26 @@
+// Lets one thread of a test wait for another. Thread-safe.
+#pragma once
+
+#include "libs/base/mutex.h"
+
+namespace nanolane::desktop {
+
+class Signal {
+ public:
+  void Set() {
+    base::MutexLock lock(mutex_);
+    set_ = true;
+    condition_.NotifyAll();
+  }
+  void Wait() {
+    base::MutexLock lock(mutex_);
+    condition_.Wait(mutex_, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return set_; });
+  }
+
+ private:
+  base::Mutex mutex_;
+  base::CondVar condition_;
+  bool set_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace nanolane::desktop
