@@ -3,7 +3,7 @@
 //
 // A round is seeded: what the programs do, what is killed or stopped, in which order and after how
 // long. Processes race nevertheless, so that a seed does not repeat a failure for sure; it repeats
-// the circumstances. Environment: NANOLANE_KILL_ROUNDS (how many further rounds) and
+// the circumstances. Environment: NANOLANE_LIVE_KILL_ROUNDS (how many further rounds) and
 // NANOLANE_LIVE_KILL_SEED (of the first of them).
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -35,7 +35,7 @@ void RunRounds(uint64_t first, uint64_t count) {
               << tally.safe << " said to be safe" << std::endl;
     std::string text =
         base::StrCat("seed ", seed, " (repeat it with NANOLANE_LIVE_KILL_SEED=", seed,
-                     " NANOLANE_KILL_ROUNDS=1):");
+                     " NANOLANE_LIVE_KILL_ROUNDS=1):");
     for (const std::string& problem : problems) text += "\n  " + problem;
     INFO(text);
     CHECK(problems.empty());
@@ -52,8 +52,9 @@ TEST_CASE("a capture whose store, collector and process are killed loses nothing
 }
 
 TEST_CASE("further rounds of kills in a live capture") {
-  const uint64_t rounds = FromEnvironment("NANOLANE_KILL_ROUNDS", 0);
-  if (rounds == 0) std::cout << "SKIPPED: NANOLANE_KILL_ROUNDS says how many (tools/test --long)\n";
+  const uint64_t rounds = FromEnvironment("NANOLANE_LIVE_KILL_ROUNDS", 0);
+  if (rounds == 0)
+    std::cout << "SKIPPED: NANOLANE_LIVE_KILL_ROUNDS says how many (tools/test --long)\n";
   RunRounds(FromEnvironment("NANOLANE_LIVE_KILL_SEED", 4), rounds);
 }
 
