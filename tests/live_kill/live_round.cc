@@ -235,7 +235,7 @@ void LiveRound::CheckSessions() {
 std::vector<std::string> LiveRound::Run() {
   const ProgramShape shape = {.stop_file = "",
                               .threads = threads_,
-                              .sleep_us = static_cast<int>(Pick(random_, 500, 4'000))};
+                              .sleep_us = static_cast<int>(Pick(random_, 1'000, 4'000))};
   node_ = std::make_unique<LiveNode>(std::vector<std::string>(), kPrograms, shape);
   auto begin = std::chrono::steady_clock::now();
   const auto step = [&](const char* name, const auto& work) {
