@@ -211,6 +211,7 @@ void CaptureRun::SetState(v1::CaptureState state, const std::string& message) {
 void CaptureRun::Fail(const absl::Status& why) {
   base::LogError("collector", base::StrCat("capture ", session_id_, " of process ", pid_,
                                            " failed: ", why.message()));
+  options_.forget();
   {
     base::MutexLock lock(mutex_);
     if (failure_.ok()) failure_ = why;
@@ -226,6 +227,8 @@ void CaptureRun::Fail(const absl::Status& why) {
 
 void CaptureRun::Run() {
   if (!WaitForStart()) return;
+  // Before the store hears of it.
+  options_.remember(session_);
   const absl::Status opened = OpenDelivery();
   if (absl::IsCancelled(opened)) return;
   if (!opened.ok()) return Fail(opened);
@@ -512,6 +515,8 @@ absl::Status CaptureRun::EndSession() {
     if (!Sleep(kReadEvery)) return absl::CancelledError();
   }
   reader_->SetSafe(delivery_->safe_sequence());
+  // While the process still has its ring: whoever finds the entry gone finds the end.
+  options_.forget();
   // Safe in the store or the spool: the process may let go of its ring.
   options_.release();
   UpdateProgress();

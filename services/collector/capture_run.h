@@ -42,6 +42,10 @@ struct RunOptions {
   // Asks the process to stop, or to let go of the ring; may fail, the library has its own deadline.
   std::function<void()> ask_to_stop;
   std::function<void()> release;
+  // The capture has begun, of this session; and its end is safe, or it has failed. A collector that
+  // is started after this one ends what has begun, where nobody else can.
+  std::function<void(const nanolane::trace::v1::Session& session)> remember;
+  std::function<void()> forget;
 };
 
 class CaptureRun {

@@ -91,6 +91,10 @@ absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const CollectorOptio
   ASSIGN_OR_RETURN(collector->spool_,
                    Spool::Open({.folder = options.spool_folder, .bytes = options.spool_bytes}));
   collector->replay_ = std::make_unique<SpoolReplay>(*collector->spool_, collector->delivery_);
+  collector->journal_ = std::make_unique<CaptureJournal>(options.spool_folder);
+  collector->left_captures_ = std::make_unique<LeftCaptures>(
+      *collector->journal_, *collector->spool_,
+      LeftCaptures::Options{.proc = options.proc, .store = options.store});
   RETURN_IF_ERROR(collector->control_->Start(*collector));
   return collector;
 }
@@ -205,6 +209,7 @@ void Collector::OnMessage(ConnectionId connection, const std::byte* message, siz
 }
 
 void Collector::TakeHello(ConnectionId connection, const wire::Hello& hello, int descriptor) {
+  uint64_t pid = 0;
   {
     base::MutexLock lock(mutex_);
     const auto found = entries_.find(connection);
@@ -213,10 +218,12 @@ void Collector::TakeHello(ConnectionId connection, const wire::Hello& hello, int
       if (!project.empty()) found->second.project = project;
       found->second.cupti_version = hello.cupti_version;
       found->second.said_hello = true;
+      pid = found->second.facts.pid;
     }
   }
   if (hello.state == static_cast<uint8_t>(wire::LibraryState::kDormant) || descriptor < 0) {
     if (descriptor >= 0) close(descriptor);
+    left_captures_->HoldsNothing(pid);
     return;
   }
   AdoptRing(connection, hello, descriptor);
@@ -270,7 +277,13 @@ void Collector::AdoptRing(ConnectionId connection, const wire::Hello& hello, int
   const auto entry = entries_.find(connection);
   if (entry == entries_.end() || entry->second.adopted >= kMostRingsHeld) return;
   ++entry->second.adopted;
-  RunOptions options = OptionsFor(SessionOf(entry->second, session_id), (*ring)->duration_ns());
+  Session session = SessionOf(entry->second, session_id);
+  if (const auto begun = left_captures_->TakeOver(session_id)) {
+    session.set_project(begun->project());
+    session.set_rule_id(begun->rule_id());
+    *session.mutable_labels() = begun->labels();
+  }
+  RunOptions options = OptionsFor(session, entry->second.facts.start_ticks, (*ring)->duration_ns());
   options.old_epoch = std::clamp<uint64_t>(
       (*ring)->header().writer_epoch.load(std::memory_order_relaxed), 1, kMostEpochs);
   options.was_recording = recording;
@@ -405,7 +418,8 @@ Session Collector::SessionOf(const Entry& entry, const std::string& session_id) 
   return session;
 }
 
-RunOptions Collector::OptionsFor(const Session& session, int64_t duration_ns) {
+RunOptions Collector::OptionsFor(const Session& session, uint64_t start_ticks,
+                                 int64_t duration_ns) {
   const std::string session_id = session.session_id();
   RunOptions options;
   options.clock = &clock_;
@@ -423,6 +437,11 @@ RunOptions Collector::OptionsFor(const Session& session, int64_t duration_ns) {
     CopyKey(session_id, release.session);
     control_->Send(ConnectionOf(session_id), wire::MessageType::kRelease, release).IgnoreError();
   };
+  options.remember = [this, start_ticks](const Session& begun) {
+    const absl::Status written = journal_->Write({.session = begun, .start_ticks = start_ticks});
+    if (!written.ok()) base::LogWarning("collector", std::string(written.message()));
+  };
+  options.forget = [this, session_id] { journal_->Remove(session_id); };
   return options;
 }
 
@@ -464,7 +483,8 @@ absl::StatusOr<std::shared_ptr<CaptureRun>> Collector::BeginRun(
   std::memcpy(start.session, key.data(), key.size());
   start.duration_ns = duration_ns;
   start.kinds = kinds;
-  auto run = std::make_shared<CaptureRun>(OptionsFor(session, duration_ns), std::move(ring));
+  auto run = std::make_shared<CaptureRun>(
+      OptionsFor(session, entry->facts.start_ticks, duration_ns), std::move(ring));
   runs_[session_id] = {.run = run,
                        .facts = entry->facts,
                        .connection = connection,

@@ -18,11 +18,13 @@
 #include "libs/base/clock.h"
 #include "libs/base/mutex.h"
 #include "nanolane/collector/v1/collector.pb.h"
+#include "services/collector/capture_journal.h"
 #include "services/collector/capture_run.h"
 #include "services/collector/control_server.h"
 #include "services/collector/delivery/delivery.h"
 #include "services/collector/delivery/spool.h"
 #include "services/collector/delivery/spool_replay.h"
+#include "services/collector/left_captures.h"
 #include "services/collector/process_facts.h"
 #include "services/collector/static_captures.h"
 
@@ -94,7 +96,8 @@ class Collector final : private ControlServer::Delegate {
 
   absl::StatusOr<std::shared_ptr<CaptureRun>> BeginRun(const v1::StartCaptureRequest& request,
                                                        uint32_t kinds, int64_t duration_ns);
-  RunOptions OptionsFor(const nanolane::trace::v1::Session& session, int64_t duration_ns);
+  RunOptions OptionsFor(const nanolane::trace::v1::Session& session, uint64_t start_ticks,
+                        int64_t duration_ns);
   nanolane::trace::v1::Session SessionOf(const Entry& entry, const std::string& session_id) const;
   std::shared_ptr<CaptureRun> FindRun(ConnectionId connection,
                                       const wire::SessionKey& session) const
@@ -110,6 +113,8 @@ class Collector final : private ControlServer::Delegate {
   std::unique_ptr<Spool> spool_;
   DeliveryOptions delivery_;
   std::unique_ptr<SpoolReplay> replay_;
+  std::unique_ptr<CaptureJournal> journal_;
+  std::unique_ptr<LeftCaptures> left_captures_;
 
   mutable base::Mutex mutex_;
   std::map<ConnectionId, Entry> entries_ ABSL_GUARDED_BY(mutex_);

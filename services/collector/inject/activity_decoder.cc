@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "services/collector/inject/clock.h"
 #include "services/collector/inject/launch_calls.h"
 #include "services/collector/inject/log.h"
 #include "services/collector/inject/name_facts.h"
@@ -35,10 +36,10 @@ void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   next_waits_ = false;
 }
 
-bool ActivityDecoder::DecodeCompleted(const CaptureUse& use, bool drop) {
+bool ActivityDecoder::DecodeCompleted(const CaptureUse& use, bool drop, int64_t until_ns) {
   drop_ = drop;
   CompletedBuffer buffer;
-  while (NextCompleted(&buffer)) {
+  while (MonotonicNs() < until_ns && NextCompleted(&buffer)) {
     for (;;) {
       if (!next_waits_) {
         const CUptiResult result =

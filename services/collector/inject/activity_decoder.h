@@ -16,8 +16,9 @@ class ActivityDecoder {
   void Start(const CuptiLibrary& cupti, const ClockMap& clock);
 
   // Decodes what is complete. False: the ring is full and something waits. With `drop`, what has no
-  // room is counted as lost instead.
-  bool DecodeCompleted(const CaptureUse& use, bool drop);
+  // room is counted as lost instead. Begins no buffer once it is `until_ns`: what was launched
+  // after the end of the capture can be told apart only when that is set.
+  bool DecodeCompleted(const CaptureUse& use, bool drop, int64_t until_ns = INT64_MAX);
 
   // What begins after `off_ns` and was not launched before it is not of the capture. `last` is the
   // highest correlation id that was launched before; 0: not known.

@@ -313,7 +313,7 @@ void Capture::Tick(bool flush) {
   if (flush) cupti_->flush_all(0);
   {
     const CaptureUse use;
-    if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
+    if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false, ends_ns_);
   }
   CountDropped(true);
   const int64_t now = MonotonicNs();
