@@ -79,8 +79,8 @@ struct CaptureInProgress {
 };
 
 void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns);
-// Nothing that begins after `off_ns` is recorded; when it returns true, no thread is within a use
-// that began before.
+// Nothing that begins after `off_ns` is recorded, but for what begins while this is being called;
+// when it returns true, no thread is within a use that began before.
 bool CloseCapture(int64_t off_ns, int64_t patience_ns);
 // Afterwards no thread uses it. False: a thread has stayed in it for `patience_ns`; then the ring
 // must not be unmapped.
