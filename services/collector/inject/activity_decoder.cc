@@ -73,13 +73,17 @@ ActivityDecoder::Verdict ActivityDecoder::Decode(const CaptureUse& use,
   }
 }
 
+bool ActivityDecoder::MayWrite(const CaptureUse& use, size_t bytes) const {
+  const ThreadState& state = use.thread();
+  const bool fits_own_page = state.has_page && state.capture == use->ring->number() &&
+                             state.used + bytes <= wire::kPageBytes;
+  return fits_own_page || drop_ || use->ring->HasRoom();
+}
+
 template <typename Record, typename Fill>
 ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::RecordType type,
                                                 uint32_t kind, Fill fill) {
-  ThreadState& state = use.thread();
-  const bool fits_own_page = state.has_page && state.capture == use->ring->number() &&
-                             state.used + sizeof(Record) <= wire::kPageBytes;
-  if (!fits_own_page && !drop_ && !use->ring->HasRoom()) return Verdict::kNoRoom;
+  if (!MayWrite(use, sizeof(Record))) return Verdict::kNoRoom;
   use.Write<Record>(type, kind, fill);
   ++records_;
   return Verdict::kDone;
@@ -110,6 +114,8 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
     count();
     return Verdict::kDone;
   }
+  // Before its name, whose loss is to be counted once.
+  if (!MayWrite(use, sizeof(wire::KernelRecord))) return Verdict::kNoRoom;
   const uint32_t name =
       from.name != nullptr ? NameFact(*use->ring, from.name, strlen(from.name), kSlotKernel) : 0;
   const Verdict verdict = Write<wire::KernelRecord>(

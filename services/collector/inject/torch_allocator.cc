@@ -26,7 +26,6 @@ using Report = void (*)(void*, int64_t, size_t, size_t, uint16_t);
 
 std::atomic<Report> g_real{nullptr};
 std::atomic<void*>* g_slot = nullptr;
-void* g_slot_before = nullptr;
 bool g_installed = false;
 
 void Hook(void* address, int64_t bytes, size_t allocated, size_t reserved, uint16_t device) {
@@ -130,7 +129,11 @@ bool TorchIsLoaded() {
 }
 
 bool InstallTorchHook() {
-  if (g_installed) return true;
+  if (g_installed) {
+    // A thread that was within the linker, binding the slot, has written over it.
+    g_slot->store(reinterpret_cast<void*>(&Hook), std::memory_order_release);
+    return true;
+  }
   Search search;
   dl_iterate_phdr(FindSlot, &search);
   if (search.slot == nullptr) return false;
@@ -138,7 +141,7 @@ bool InstallTorchHook() {
   if (real == nullptr || !MakeWritable(search.slot)) return false;
   g_real.store(real, std::memory_order_relaxed);
   g_slot = search.slot;
-  g_slot_before = g_slot->exchange(reinterpret_cast<void*>(&Hook), std::memory_order_acq_rel);
+  g_slot->store(reinterpret_cast<void*>(&Hook), std::memory_order_release);
   g_installed = true;
   Log("the caching allocator of PyTorch is followed");
   return true;
@@ -146,7 +149,10 @@ bool InstallTorchHook() {
 
 void RemoveTorchHook() {
   if (!g_installed) return;
-  g_slot->store(g_slot_before, std::memory_order_release);
+  // The function itself, not the linker's stub of a slot that was not bound yet: a thread within
+  // the stub would write over the hook of the next capture.
+  g_slot->store(reinterpret_cast<void*>(g_real.load(std::memory_order_relaxed)),
+                std::memory_order_release);
   g_installed = false;
 }
 
