@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,6 +36,8 @@ struct CollectorOptions {
   std::string proc = "/proc";
   uint32_t ring_pages = wire::kDefaultPages;
   std::vector<StaticCapture> static_captures;
+  DeliveryOptions delivery;  // but for the store
+  RunTimes times;
 };
 
 class Collector final : private ControlServer::Delegate {
@@ -86,8 +89,9 @@ class Collector final : private ControlServer::Delegate {
   void TakeGpus(ConnectionId connection, const wire::Gpus& gpus);
   void TakeRefused(ConnectionId connection, const wire::Refused& refused);
   void AdoptRing(ConnectionId connection, const wire::Hello& hello, int descriptor);
-  // Of a process that has registered and whose CUDA answers.
+  // Of a process that has registered and whose CUDA answers; once, however often it says so.
   void StartStaticCaptures(const ProcessFacts& facts);
+  bool IsFirstSight(const ProcessFacts& facts);
 
   absl::StatusOr<std::shared_ptr<CaptureRun>> BeginRun(const v1::StartCaptureRequest& request,
                                                        uint32_t kinds, int64_t duration_ns);
@@ -101,13 +105,15 @@ class Collector final : private ControlServer::Delegate {
   const CollectorOptions options_;
   const base::Clock& clock_;
   const std::string host_;
+  const DeliveryOptions delivery_;
   std::unique_ptr<Spool> spool_;
-  DeliveryOptions delivery_;
   std::unique_ptr<SpoolReplay> replay_;
 
   mutable base::Mutex mutex_;
   std::map<ConnectionId, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Run> runs_ ABSL_GUARDED_BY(mutex_);  // by session
+  // Those that the file's captures were looked up for: pid and start.
+  std::map<std::pair<uint64_t, uint64_t>, ProcessFacts> seen_ ABSL_GUARDED_BY(mutex_);
 
   // Last: its thread uses everything above.
   std::unique_ptr<ControlServer> control_;
