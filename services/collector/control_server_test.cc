@@ -61,10 +61,11 @@ class Log final : public ControlServer::Delegate {
     changed_.NotifyAll();
   }
 
-  ConnectionId WaitConnected() {
+  ConnectionId WaitConnected(size_t count = 1) {
     base::MutexLock lock(mutex_);
-    REQUIRE(changed_.WaitFor(mutex_, kSoon,
-                             [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return !open_.empty(); }));
+    REQUIRE(changed_.WaitFor(mutex_, kSoon, [this, count]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return open_.size() >= count;
+    }));
     return last_;
   }
   std::vector<Message> WaitMessages(size_t count) {
@@ -162,6 +163,7 @@ TEST_CASE("a connection that breaks the frame is closed, the others live on") {
   Rig rig;
   const HandPeer other = rig.Dial();
   HandPeer peer = rig.Dial();
+  rig.log.WaitConnected(2);
   std::string bytes = Frame(sizeof(wire::Stopped));
   switch (GENERATE(0, 1, 2, 3, 4, 5)) {
     case 0: bytes[0] = 'x'; break;                                  // magic

@@ -117,8 +117,8 @@ int ChangeWhileThreadsAllocate() {
   });
   OpenCapture capture;
   for (int i = 0; i < 200; ++i) {
-    const uint64_t before = calls.load();
     EXPECT(InstallTorchHook());
+    const uint64_t before = calls.load();
     // The first time the thread may be within the linker, which then writes over it.
     while (calls.load() < before + 3) std::this_thread::yield();
     RemoveTorchHook();
