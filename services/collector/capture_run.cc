@@ -24,12 +24,6 @@ using nanolane::trace::v1::Session;
 constexpr std::chrono::milliseconds kReadEvery(20);
 constexpr int64_t kCutEveryNs = 100'000'000;
 constexpr int64_t kTellSessionEveryNs = 1'000'000'000;
-constexpr std::chrono::seconds kStartPatience(20);
-constexpr std::chrono::seconds kFirstAppendPatience(2);
-constexpr std::chrono::seconds kStoreRetry(1);
-// After the process has said that it has stopped, or its time is over by this much, what its ring
-// says of itself is not waited for any longer.
-constexpr int64_t kEndPatienceNs = 20'000'000'000;
 
 std::string_view StopText(wire::StopReason reason) {
   switch (reason) {
@@ -250,7 +244,7 @@ bool CaptureRun::WaitForStart() {
   }
   base::MutexLock lock(mutex_);
   const bool answered =
-      changed_.WaitFor(mutex_, kStartPatience, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      changed_.WaitFor(mutex_, options_.times.start, [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
         return leaving_ || !failure_.ok() || progress_.gone ||
                progress_.state != v1::CAPTURE_STATE_STARTING;
       });
@@ -287,7 +281,7 @@ absl::Status CaptureRun::OpenDelivery() {
       if (absl::IsInvalidArgument(stored.status())) return stored.status();
       base::LogWarning("collector", base::StrCat("capture ", session_id_, " waits for the store: ",
                                                  stored.status().message()));
-      if (!Sleep(kStoreRetry)) return absl::CancelledError();
+      if (!Sleep(options_.times.store_retry)) return absl::CancelledError();
     }
   }
   batch_ = std::make_unique<Batch>(
@@ -297,7 +291,7 @@ absl::Status CaptureRun::OpenDelivery() {
   // The store hears of the session before its first event: whoever asked for it may look at once.
   if (options_.old_epoch == 0) {
     ASSIGN_OR_RETURN(last_sequence_, delivery_->Push(AppendRequest()));
-    delivery_->WaitDelivered(kFirstAppendPatience);
+    delivery_->WaitDelivered(options_.times.first_append);
   }
   base::MutexLock lock(mutex_);
   progress_.known = true;
@@ -444,6 +438,7 @@ void CaptureRun::UpdateProgress() {
 }
 
 void CaptureRun::Drain() {
+  const int64_t end_patience_ns = std::chrono::nanoseconds(options_.times.end).count();
   int64_t over_since_ns = 0;
   // By the collector's own clock: what the ring says of its beginning is the process's word.
   const int64_t begun_ns = options_.clock->MonotonicNanos();
@@ -462,7 +457,7 @@ void CaptureRun::Drain() {
     const bool overdue = now - begun_ns > options_.duration_ns + 1'000'000'000;
     if (overdue) AskToStop();
     if ((stopped || gone || overdue) && over_since_ns == 0) over_since_ns = now;
-    const bool patience_is_over = over_since_ns != 0 && now - over_since_ns > kEndPatienceNs;
+    const bool patience_is_over = over_since_ns != 0 && now - over_since_ns > end_patience_ns;
     const bool at_end = read_all && (reader_->Finished() || gone || patience_is_over);
     if (at_end) {
       const absl::Status finished = batch_->Finish();

@@ -9,6 +9,7 @@
 // On*() are called by whoever hears of the process; everything is thread-safe.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -29,6 +30,17 @@ namespace nanolane::collector {
 
 namespace v1 = nanolane::collector::v1;
 
+// How long things are waited for.
+struct RunTimes {
+  std::chrono::milliseconds start = std::chrono::seconds(20);  // the process's answer
+  // The store's, before whoever asked for a capture hears that it runs.
+  std::chrono::milliseconds first_append = std::chrono::seconds(2);
+  std::chrono::milliseconds store_retry = std::chrono::seconds(1);
+  // After the process has said that it has stopped, or its time is over by this much, what its ring
+  // says of itself is not waited for any longer.
+  std::chrono::milliseconds end = std::chrono::seconds(20);
+};
+
 struct RunOptions {
   const base::Clock* clock = nullptr;
   Spool* spool = nullptr;
@@ -36,6 +48,7 @@ struct RunOptions {
   // What is known of the session at its start; its id, process and labels stay.
   nanolane::trace::v1::Session session;
   int64_t duration_ns = 0;
+  RunTimes times;
   // Of an adopted ring; 0: a new one.
   uint64_t old_epoch = 0;
   bool was_recording = false;  // an adopted ring whose capture still runs

@@ -20,7 +20,9 @@ namespace {
 
 using nanolane::trace::v1::Session;
 
-constexpr std::chrono::seconds kStartPatience(25);
+// Beyond what the run itself waits for.
+constexpr std::chrono::seconds kMorePatience(5);
+constexpr size_t kManySeen = 1'000;
 constexpr int64_t kKeepEndedNs = int64_t{3'600} * 1'000'000'000;
 constexpr size_t kKeepEnded = 1'000;
 constexpr uint32_t kMostRingsHeld = 4;
@@ -79,9 +81,11 @@ Message Copy(const std::byte* bytes) {
 }  // namespace
 
 Collector::Collector(const CollectorOptions& options, const base::Clock& clock)
-    : options_(options), clock_(clock), host_(HostName()) {
-  delivery_.store = options.store;
-}
+    : options_(options), clock_(clock), host_(HostName()), delivery_([&options] {
+        DeliveryOptions delivery = options.delivery;
+        delivery.store = options.store;
+        return delivery;
+      }()) {}
 
 absl::StatusOr<std::unique_ptr<Collector>> Collector::Start(const CollectorOptions& options,
                                                             const base::Clock& clock) {
@@ -317,12 +321,18 @@ void Collector::TakeGpus(ConnectionId connection, const wire::Gpus& gpus) {
   StartStaticCaptures(facts);
 }
 
-void Collector::StartStaticCaptures(const ProcessFacts& facts) {
-  {
-    // Once for each process, however often it connects.
-    base::MutexLock lock(mutex_);
-    if (!started_statically_.emplace(facts.pid, facts.start_ticks).second) return;
+bool Collector::IsFirstSight(const ProcessFacts& facts) {
+  base::MutexLock lock(mutex_);
+  if (seen_.size() >= kManySeen) {
+    for (auto it = seen_.begin(); it != seen_.end();) {
+      it = IsAlive(options_.proc, it->second) ? std::next(it) : seen_.erase(it);
+    }
   }
+  return seen_.try_emplace({facts.pid, facts.start_ticks}, facts).second;
+}
+
+void Collector::StartStaticCaptures(const ProcessFacts& facts) {
+  if (options_.static_captures.empty() || !IsFirstSight(facts)) return;
   for (const StaticCapture& capture : options_.static_captures) {
     if (!Matches(capture, facts)) continue;
     v1::StartCaptureRequest request = capture.request;
@@ -427,6 +437,7 @@ RunOptions Collector::OptionsFor(const Session& session, uint64_t start_ticks,
   options.delivery = delivery_;
   options.session = session;
   options.duration_ns = duration_ns;
+  options.times = options_.times;
   options.ask_to_stop = [this, session_id] {
     wire::Stop stop{};
     CopyKey(session_id, stop.session);
@@ -508,7 +519,7 @@ absl::StatusOr<v1::StartCaptureResponse> Collector::StartCapture(
     return absl::InvalidArgumentError("a capture lasts more than 0 and at most 10 minutes");
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<CaptureRun> run, BeginRun(request, kinds, duration_ns));
-  RETURN_IF_ERROR(run->WaitStarted(kStartPatience));
+  RETURN_IF_ERROR(run->WaitStarted(options_.times.start + kMorePatience));
   const v1::CaptureStatus status = run->status();
   v1::StartCaptureResponse response;
   response.set_session_id(run->session_id());

@@ -39,6 +39,8 @@ struct CollectorOptions {
   std::string proc = "/proc";
   uint32_t ring_pages = wire::kDefaultPages;
   std::vector<StaticCapture> static_captures;
+  DeliveryOptions delivery;  // but for the store
+  RunTimes times;
 };
 
 class Collector final : private ControlServer::Delegate {
@@ -91,8 +93,9 @@ class Collector final : private ControlServer::Delegate {
   void TakeGpus(ConnectionId connection, const wire::Gpus& gpus);
   void TakeRefused(ConnectionId connection, const wire::Refused& refused);
   void AdoptRing(ConnectionId connection, const wire::Hello& hello, int descriptor);
-  // Of a process that has registered and whose CUDA answers.
+  // Of a process that has registered and whose CUDA answers; once, however often it says so.
   void StartStaticCaptures(const ProcessFacts& facts);
+  bool IsFirstSight(const ProcessFacts& facts);
 
   absl::StatusOr<std::shared_ptr<CaptureRun>> BeginRun(const v1::StartCaptureRequest& request,
                                                        uint32_t kinds, int64_t duration_ns);
@@ -110,8 +113,8 @@ class Collector final : private ControlServer::Delegate {
   const CollectorOptions options_;
   const base::Clock& clock_;
   const std::string host_;
+  const DeliveryOptions delivery_;
   std::unique_ptr<Spool> spool_;
-  DeliveryOptions delivery_;
   std::unique_ptr<SpoolReplay> replay_;
   std::unique_ptr<CaptureJournal> journal_;
   std::unique_ptr<LeftCaptures> left_captures_;
@@ -119,7 +122,8 @@ class Collector final : private ControlServer::Delegate {
   mutable base::Mutex mutex_;
   std::map<ConnectionId, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Run> runs_ ABSL_GUARDED_BY(mutex_);  // by session
-  std::set<std::pair<uint64_t, uint64_t>> started_statically_ ABSL_GUARDED_BY(mutex_);
+  // Those that the file's captures were looked up for: pid and start.
+  std::map<std::pair<uint64_t, uint64_t>, ProcessFacts> seen_ ABSL_GUARDED_BY(mutex_);
 
   // Last: its thread uses everything above.
   std::unique_ptr<ControlServer> control_;

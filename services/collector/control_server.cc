@@ -58,6 +58,12 @@ absl::StatusOr<std::unique_ptr<ControlServer>> ControlServer::Listen(const std::
     return absl::AlreadyExistsError(
         base::StrCat("another collector answers at ", path, "; name another with --socket"));
   }
+  struct stat file {};
+  if (lstat(path.c_str(), &file) == 0 && !S_ISSOCK(file.st_mode)) {
+    close(fd);
+    return absl::PermissionDeniedError(base::StrCat(
+        path, " is a file, not a collector's socket; remove it or name another with --socket"));
+  }
   unlink(path.c_str());
   if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
       chmod(path.c_str(), 0666) != 0 || listen(fd, 256) != 0) {

@@ -55,11 +55,16 @@ absl::StatusOr<StaticCapture> ParseEntry(const json& entry, size_t index) {
   capture.request.mutable_duration()->set_seconds(*length / 1'000'000'000);
   capture.request.mutable_duration()->set_nanos(static_cast<int32_t>(*length % 1'000'000'000));
   capture.request.set_project(project);
-  for (const json& kind : entry.value("kinds", json::array())) {
+  const json kinds = entry.value("kinds", json::array());
+  if (!kinds.is_array()) return Wrong(index, "kinds is no array");
+  for (const json& kind : kinds) {
     if (!kind.is_string()) return Wrong(index, "kinds are strings");
     const auto known = KindByName(kind.get<std::string>());
     if (!known.ok()) return Wrong(index, std::string(known.status().message()));
     capture.request.add_kinds(*known);
+  }
+  if (const auto bits = KindBits(capture.request.kinds()); !bits.ok()) {
+    return Wrong(index, std::string(bits.status().message()));
   }
   const json labels = entry.value("labels", json::object());
   if (!labels.is_object()) return Wrong(index, "labels is no object");

@@ -99,11 +99,17 @@ uint8_t* TakeBuffer() {
   }
   uint8_t* memory = Map();
   if (memory == nullptr) return nullptr;
-  SpinGuard guard(g_lock);
-  if (Buffer* slot = FindState(State::kNone)) {
-    *slot = {.memory = memory, .valid_bytes = 0, .order = 0, .state = State::kHeld};
+  {
+    SpinGuard guard(g_lock);
+    if (Buffer* slot = FindState(State::kNone)) {
+      *slot = {.memory = memory, .valid_bytes = 0, .order = 0, .state = State::kHeld};
+      return memory;
+    }
   }
-  return memory;
+  if (!g_null_is_safe) return memory;
+  // Another thread has taken the last place meanwhile.
+  munmap(memory, kBufferBytes);
+  return nullptr;
 }
 
 void CompleteBuffer(uint8_t* memory, size_t valid_bytes) {

@@ -75,6 +75,10 @@ ActivityDecoder::Verdict ActivityDecoder::Decode(const CaptureUse& use,
   }
 }
 
+bool ActivityDecoder::MayWrite(const CaptureUse& use, size_t bytes) const {
+  return drop_ || use->ring->Reserve(use.thread(), bytes) != nullptr;
+}
+
 template <typename Record, typename Fill>
 ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::RecordType type,
                                                 uint32_t kind, Fill fill) {
@@ -114,6 +118,8 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
     count();
     return Verdict::kDone;
   }
+  // Before its name, whose loss is to be counted once.
+  if (!MayWrite(use, sizeof(wire::KernelRecord))) return Verdict::kNoRoom;
   const uint32_t name = from.name != nullptr ? NameFact(*use->ring, use.thread(), from.name,
                                                         strlen(from.name), kSlotKernel)
                                              : 0;

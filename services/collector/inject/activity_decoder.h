@@ -47,6 +47,8 @@ class ActivityDecoder {
   // False, counted: the times make no span.
   bool HasTimes(const CaptureUse& use, uint64_t start, uint64_t end, uint32_t kind) const;
 
+  // Whether a record of `bytes` may be written now: there is room, or it need not wait for any.
+  bool MayWrite(const CaptureUse& use, size_t bytes) const;
   template <typename Record, typename Fill>
   Verdict Write(const CaptureUse& use, wire::RecordType type, uint32_t kind, Fill fill);
 

@@ -22,7 +22,7 @@ bool ClockMap::Read(Reading* reading) const {
     const int64_t before = MonotonicNs();
     uint64_t cupti = 0;
     if (cupti_->get_timestamp(&cupti) != CUPTI_SUCCESS) return false;
-    const int64_t realtime = RealtimeNs();
+    const int64_t realtime = realtime_();
     const int64_t after = MonotonicNs();
     if (after - before >= best) continue;
     best = after - before;

@@ -8,12 +8,18 @@
 
 #include <cstdint>
 
+#include "services/collector/inject/clock.h"
 #include "services/collector/inject/cupti_library.h"
 
 namespace nanolane::inject {
 
 class ClockMap {
  public:
+  using ReadNs = int64_t (*)();
+
+  // `realtime`: reads the wall clock.
+  explicit ClockMap(ReadNs realtime = &RealtimeNs) : realtime_(realtime) {}
+
   // Compares the clocks. False: CUPTI gives no time. Takes 20 ms where the clock is unknown.
   bool Start(const CuptiLibrary& cupti);
   // Again, every so often: sees steps of the wall clock, and measures an unknown clock's rate.
@@ -33,6 +39,7 @@ class ClockMap {
   };
   bool Read(Reading* reading) const;
 
+  const ReadNs realtime_;
   const CuptiLibrary* cupti_ = nullptr;
   Mode mode_ = Mode::kRealtime;
   Reading first_{};

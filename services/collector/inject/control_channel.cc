@@ -114,13 +114,17 @@ ControlChannel::Received ControlChannel::Receive(void* message, size_t room, siz
   for (cmsghdr* rights = got > 0 ? CMSG_FIRSTHDR(&parts) : nullptr; rights != nullptr;
        rights = CMSG_NXTHDR(&parts, rights)) {
     if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS) continue;
-    if (rights->cmsg_len < CMSG_LEN(sizeof(int))) continue;
-    memcpy(descriptor, CMSG_DATA(rights), sizeof(int));
+    const size_t count = (rights->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      // One is what the protocol has; the room for it may hold two.
+      if (*descriptor >= 0) close(*descriptor);
+      memcpy(descriptor, CMSG_DATA(rights) + i * sizeof(int), sizeof(int));
+    }
   }
   const auto* header = static_cast<const wire::MessageHeader*>(message);
   const bool whole = got >= static_cast<ssize_t>(sizeof(wire::MessageHeader)) &&
-                     (parts.msg_flags & MSG_TRUNC) == 0 && header->magic == wire::kMagic &&
-                     header->protocol == wire::kProtocol &&
+                     (parts.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 &&
+                     header->magic == wire::kMagic && header->protocol == wire::kProtocol &&
                      header->size == static_cast<uint32_t>(got);
   if (whole) {
     *bytes = static_cast<size_t>(got);

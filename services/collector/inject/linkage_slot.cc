@@ -87,22 +87,21 @@ bool LibraryIsLoaded(const char* library) {
 bool LinkageSlot::Install(const char* library, const char* symbol, void* replacement) {
   if (installed_) {
     // The linker may have bound the slot in the meantime.
-    void* held = slot_->load(std::memory_order_acquire);
-    if (held != replacement) before_ = slot_->exchange(replacement, std::memory_order_acq_rel);
+    slot_->store(replacement, std::memory_order_release);
     return true;
   }
   Search search = {.library = library, .symbol = symbol};
   dl_iterate_phdr(FindSlot, &search);
   if (search.slot == nullptr || !MakeWritable(search.slot)) return false;
   slot_ = search.slot;
-  before_ = slot_->exchange(replacement, std::memory_order_acq_rel);
+  slot_->store(replacement, std::memory_order_release);
   installed_ = true;
   return true;
 }
 
-void LinkageSlot::Remove() {
+void LinkageSlot::Remove(void* real) {
   if (!installed_) return;
-  slot_->store(before_, std::memory_order_release);
+  slot_->store(real, std::memory_order_release);
   installed_ = false;
 }
 

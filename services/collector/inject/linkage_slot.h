@@ -15,12 +15,14 @@ class LinkageSlot {
   // Redirects `symbol` as called by the library with the file name `library` ("libc10_cuda.so") to
   // `replacement`. False: the library is not loaded, or does not call the symbol that way.
   bool Install(const char* library, const char* symbol, void* replacement);
-  void Remove();
+  // Back to `real`, the function itself: not to what the slot held, which may be the linker's stub
+  // of a slot that was not bound yet; a thread within the stub would write over the next
+  // replacement.
+  void Remove(void* real);
   bool is_installed() const { return installed_; }
 
  private:
   std::atomic<void*>* slot_ = nullptr;
-  void* before_ = nullptr;
   bool installed_ = false;
 };
 

@@ -208,6 +208,7 @@ int Push(const Text* domain, const Named* named) {
                        .domain = what.domain,
                        .color = what.color,
                        .category = what.category};
+  state.nvtx_thread = state.thread;
   state.nvtx_depth.store(depth + 1, std::memory_order_release);
   return static_cast<int>(depth);
 }
@@ -241,6 +242,22 @@ int Pop(const Text* domain) {
               .category = range.category},
              {range.start_ns, now, state.thread, 0});
   return static_cast<int>(at - 1);
+}
+
+// Takes what is open in a thread of the capture, innermost first.
+void WriteStack(const CaptureUse& use, ThreadState& state, int64_t end_ns, uint32_t flags) {
+  if (state.nvtx_capture.load(std::memory_order_acquire) != use->ring->number()) return;
+  for (uint32_t i = state.nvtx_depth.exchange(0, std::memory_order_acq_rel); i > 0; --i) {
+    const OpenRange& range = state.nvtx[i - 1];
+    // A thread may have begun one while the end was decided: it is not of the capture.
+    if (range.start_ns > end_ns) continue;
+    WriteRange(use,
+               {.name = range.name,
+                .domain = range.domain,
+                .color = range.color,
+                .category = range.category},
+               {range.start_ns, end_ns, state.nvtx_thread, flags});
+  }
 }
 
 // Ranges that are started and ended by id, in any thread -----------------------------------------
@@ -390,21 +407,9 @@ bool NvtxIsInjected() { return g_injected.load(std::memory_order_relaxed); }
 
 void WriteOpenRanges(const CaptureUse& use, int64_t off_ns) {
   const uint64_t capture = use->ring->number();
-  ForEachThread([&](ThreadState& state) {
-    if (state.nvtx_capture.load(std::memory_order_acquire) != capture) return;
-    const uint32_t depth = state.nvtx_depth.load(std::memory_order_acquire);
-    for (uint32_t i = 0; i < depth && i < kMaxNvtxDepth; ++i) {
-      const OpenRange& range = state.nvtx[i];
-      WriteRange(use,
-                 {.name = range.name,
-                  .domain = range.domain,
-                  .color = range.color,
-                  .category = range.category},
-                 {range.start_ns, off_ns, state.thread, wire::kNvtxStillOpen});
-    }
-  });
+  ForEachThread([&](ThreadState& state) { WriteStack(use, state, off_ns, wire::kNvtxStillOpen); });
   for (const ProcessRange& slot : g_ranges) {
-    if (slot.id == 0 || slot.capture != capture) continue;
+    if (slot.id == 0 || slot.capture != capture || slot.range.start_ns > off_ns) continue;
     WriteRange(
         use,
         {.name = slot.range.name,
@@ -413,6 +418,13 @@ void WriteOpenRanges(const CaptureUse& use, int64_t off_ns) {
          .category = slot.range.category},
         {slot.range.start_ns, off_ns, slot.thread, wire::kNvtxStillOpen | wire::kNvtxProcessRange});
   }
+}
+
+void EndRangesOfEndingThread() {
+  if (!CaptureIsOn()) return;
+  const CaptureUse use;
+  int64_t now = 0;
+  if (IsRecording(use, &now)) WriteStack(use, use.thread(), now, 0);
 }
 
 void ForgetProcessRanges() {

@@ -19,6 +19,8 @@ bool NvtxIsInjected();
 
 // Once nothing begins any more: writes the ranges that are open, up to `off_ns`.
 void WriteOpenRanges(const CaptureUse& use, int64_t off_ns);
+// Ranges that the calling thread has pushed and not popped end with it.
+void EndRangesOfEndingThread();
 void ForgetProcessRanges();
 void ResetNvtxAfterFork();
 

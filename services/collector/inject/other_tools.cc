@@ -69,8 +69,8 @@ void WatchOtherTools(void (*yield)()) {
 }
 
 void ForgetOtherTools() {
-  g_subscribe_slot.Remove();
-  g_register_slot.Remove();
+  g_subscribe_slot.Remove(reinterpret_cast<void*>(g_subscribe.load(std::memory_order_relaxed)));
+  g_register_slot.Remove(reinterpret_cast<void*>(g_register.load(std::memory_order_relaxed)));
   g_yield.store(nullptr, std::memory_order_release);
 }
 

@@ -248,8 +248,8 @@ void ClosePageOfEndingThread(ThreadState& state) {
   if (const CaptureInProgress* capture = g_capture.load(std::memory_order_seq_cst)) {
     capture->ring->CloseOwnPage(state);
   }
+  // Without a capture the page is the agent's, which may be counting what is in it.
   state.busy.fetch_sub(1, std::memory_order_release);
-  state.has_page = false;
 }
 
 void ResetCaptureAfterFork() { g_capture.store(nullptr, std::memory_order_seq_cst); }

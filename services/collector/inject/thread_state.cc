@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "services/collector/inject/nvtx_tables.h"
 #include "services/collector/inject/ring_writer.h"
 
 namespace nanolane::inject {
@@ -25,6 +26,7 @@ thread_local Phase t_phase = Phase::kNone;
 
 void EndThread(void* value) {
   auto* state = static_cast<ThreadState*>(value);
+  EndRangesOfEndingThread();
   t_state = nullptr;
   t_phase = Phase::kEnded;
   ClosePageOfEndingThread(*state);
@@ -53,7 +55,9 @@ ThreadState* Reuse() {
 
 // Memory of its own pages, zeroed: malloc may be the application's own.
 ThreadState* Make() {
-  const uint32_t index = g_count.fetch_add(1, std::memory_order_relaxed);
+  // In one order with the store of the capture that the agent retracts before it looks at all
+  // states: what it does not find here finds no capture.
+  const uint32_t index = g_count.fetch_add(1, std::memory_order_seq_cst);
   if (index >= kMaxThreads) {
     g_count.store(kMaxThreads, std::memory_order_relaxed);
     return nullptr;
@@ -61,9 +65,9 @@ ThreadState* Make() {
   void* memory = mmap(nullptr, sizeof(ThreadState), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  auto* state = new (memory) ThreadState;
+  auto* state = new (memory) ThreadState();
   state->taken.store(1, std::memory_order_relaxed);
-  g_states[index].store(state, std::memory_order_release);
+  g_states[index].store(state, std::memory_order_seq_cst);
   return state;
 }
 
@@ -74,10 +78,8 @@ ThreadState* Take() {
   if (state == nullptr) state = Make();
   if (state == nullptr) return nullptr;
   state->thread = static_cast<uint32_t>(syscall(SYS_gettid));
-  state->has_page = false;
   state->call_open = false;
   state->nvtx_lost_depth = 0;
-  state->nvtx_depth.store(0, std::memory_order_relaxed);
   state->busy.store(0, std::memory_order_relaxed);
   if (pthread_setspecific(g_key, state) != 0) {
     state->taken.store(0, std::memory_order_release);
@@ -100,11 +102,11 @@ ThreadState* CurrentThread() {
 }
 
 ThreadState* ThreadAt(uint32_t index) {
-  return index < kMaxThreads ? g_states[index].load(std::memory_order_acquire) : nullptr;
+  return index < kMaxThreads ? g_states[index].load(std::memory_order_seq_cst) : nullptr;
 }
 
 uint32_t ThreadsEver() {
-  const uint32_t count = g_count.load(std::memory_order_acquire);
+  const uint32_t count = g_count.load(std::memory_order_seq_cst);
   return count < kMaxThreads ? count : kMaxThreads;
 }
 

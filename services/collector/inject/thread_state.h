@@ -3,7 +3,9 @@
 //
 // States come from a fixed pool of kMaxThreads and go back to it when their thread ends; they are
 // never unmapped, so that the agent may look through all of them at any time. All but the atomics
-// belong to the owning thread.
+// belong to the owning thread; what a capture keeps there (page, counts, open ranges) is touched
+// within uses of that capture alone, and by the agent once there are none, even where the thread
+// has ended and another has taken the state over.
 #pragma once
 
 #include <atomic>
@@ -61,9 +63,11 @@ struct ThreadState {
   std::atomic<uint64_t> counted_capture;
   std::atomic<uint64_t> kernel_launches;
 
-  // Open NVTX ranges, of the capture with the number `nvtx_capture`; published by `nvtx_depth`.
+  // Open NVTX ranges of `nvtx_thread`, of the capture with the number `nvtx_capture`; published by
+  // `nvtx_depth`. Whoever writes them takes them by setting that to 0.
   std::atomic<uint64_t> nvtx_capture;
   std::atomic<uint32_t> nvtx_depth;
+  uint32_t nvtx_thread;
   uint32_t nvtx_lost_depth;  // pushes beyond kMaxNvtxDepth whose pops have not come
   OpenRange nvtx[kMaxNvtxDepth];
 };

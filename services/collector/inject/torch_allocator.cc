@@ -67,6 +67,8 @@ bool InstallTorchHook() {
   return true;
 }
 
-void RemoveTorchHook() { g_slot.Remove(); }
+void RemoveTorchHook() {
+  g_slot.Remove(reinterpret_cast<void*>(g_real.load(std::memory_order_relaxed)));
+}
 
 }  // namespace nanolane::inject

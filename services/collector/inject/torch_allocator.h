@@ -7,8 +7,8 @@
 
 namespace nanolane::inject {
 
-// Whether it is redirected now. Does nothing where it already is, or PyTorch is not (yet) loaded,
-// or has no such call.
+// Whether it is redirected now. Does nothing where PyTorch is not (yet) loaded, or has no such
+// call. Call it again every so often: a first call in progress can undo it.
 bool InstallTorchHook();
 void RemoveTorchHook();
 // Whether libc10_cuda is loaded at all.
