@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "tests/support/temp_folder.h"
+#include "services/collector/delivery/test_support.h"
 
 namespace nanolane::collector {
 namespace {

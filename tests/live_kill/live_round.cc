@@ -18,7 +18,7 @@ constexpr const char* kProject = "live-kill";
 
 LiveRound::LiveRound(uint64_t seed) : seed_(seed), random_(seed) {
   threads_ = static_cast<int>(Pick(random_, 1, 3));
-  duration_ms_ = Pick(random_, 600, 2'000);
+  duration_ms_ = Pick(random_, 600, 1'600);
   at_once_ = OneIn(random_, 4);
 }
 
