@@ -28,6 +28,7 @@ void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   cupti_ = &cupti;
   clock_ = &clock;
   last_correlation_ = 0;
+  off_ns_ = INT64_MAX;
   records_ = 0;
   kernels_ = 0;
   next_ = nullptr;
@@ -85,9 +86,17 @@ ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::Rec
   return Verdict::kDone;
 }
 
-bool ActivityDecoder::IsOutside(uint32_t correlation) const {
-  return last_correlation_ != 0 && correlation != 0 &&
-         static_cast<int32_t>(correlation - last_correlation_) > 0;
+// Of a call before the first that was listened to, or after the last. Versions that give the nodes
+// of a graph a wrong launch id name the call before it.
+bool ActivityDecoder::IsOutside(uint32_t correlation, bool is_of_graph, uint64_t start) const {
+  if (correlation == 0) return false;
+  const uint32_t first = FirstCorrelation();
+  if (first != 0 && static_cast<int32_t>(correlation + (is_of_graph ? 1 : 0) - first) < 0) {
+    return true;
+  }
+  if (last_correlation_ != 0) return static_cast<int32_t>(correlation - last_correlation_) > 0;
+  // No call was seen at all.
+  return off_ns_ != INT64_MAX && clock_->ToMonotonic(start) >= off_ns_;
 }
 
 bool ActivityDecoder::HasTimes(const CaptureUse& use, uint64_t start, uint64_t end,
@@ -100,11 +109,9 @@ bool ActivityDecoder::HasTimes(const CaptureUse& use, uint64_t start, uint64_t e
 ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Kernel>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
   const auto count = [&] {
-    const uint32_t first = FirstCorrelation();
-    const bool was_seen = first != 0 && static_cast<int32_t>(from.correlationId - first) >= 0;
-    if (from.graphId == 0 && was_seen) ++kernels_;
+    if (from.graphId == 0 && FirstCorrelation() != 0) ++kernels_;
   };
   if (!HasTimes(use, from.start, from.end, kSlotKernel)) {
     count();
@@ -139,7 +146,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memcpy>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
       use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
@@ -163,7 +170,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
                                                          const CUpti_Activity& activity) {
   const auto& from = As<PeerCopy>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
       use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
@@ -187,7 +194,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memset>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemset)) return Verdict::kDone;
   return Write<wire::MemsetRecord>(
       use, wire::RecordType::kMemset, kSlotMemset, [&](wire::MemsetRecord& record) {
@@ -208,8 +215,9 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemory(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memory>(activity);
-  if (IsOutside(from.correlationId)) return Verdict::kDone;
   if (!HasTimes(use, from.timestamp, from.timestamp, kSlotMemory)) return Verdict::kDone;
+  // Its time is the call's own; the calls themselves are not listened to.
+  if (clock_->ToMonotonic(from.timestamp) >= off_ns_) return Verdict::kDone;
   const bool frees = from.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   return Write<wire::MemoryRecord>(use, wire::RecordType::kMemory, kSlotMemory,
                                    [&](wire::MemoryRecord& record) {

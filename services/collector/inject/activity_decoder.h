@@ -19,8 +19,12 @@ class ActivityDecoder {
   // room is counted as lost instead.
   bool DecodeCompleted(const CaptureUse& use, bool drop);
 
-  // Device work that was launched after this is not of the capture.
-  void SetLastCorrelation(uint32_t last) { last_correlation_ = last; }
+  // Device work that was launched after this call, and allocations from this time on, are not of
+  // the capture.
+  void SetEnd(uint32_t last_correlation, int64_t off_ns) {
+    last_correlation_ = last_correlation;
+    off_ns_ = off_ns;
+  }
 
   // Records of the capture that were taken so far.
   uint64_t records() const { return records_; }
@@ -38,7 +42,7 @@ class ActivityDecoder {
   Verdict DecodeMemory(const CaptureUse& use, const CUpti_Activity& activity);
   void DecodeContext(const CaptureUse& use, const CUpti_Activity& activity);
 
-  bool IsOutside(uint32_t correlation) const;
+  bool IsOutside(uint32_t correlation, bool is_of_graph, uint64_t start) const;
   // False, counted: the times make no span.
   bool HasTimes(const CaptureUse& use, uint64_t start, uint64_t end, uint32_t kind) const;
 
@@ -47,7 +51,8 @@ class ActivityDecoder {
 
   const CuptiLibrary* cupti_ = nullptr;
   const ClockMap* clock_ = nullptr;
-  uint32_t last_correlation_ = 0;  // 0: no end yet
+  uint32_t last_correlation_ = 0;  // 0: no end yet, or no call
+  int64_t off_ns_ = INT64_MAX;
   uint64_t records_ = 0;
   uint64_t kernels_ = 0;
   bool drop_ = false;

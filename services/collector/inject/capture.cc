@@ -63,6 +63,20 @@ constexpr ActivityOfKind kActivities[] = {
     {wire::kKindKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
 };
 
+// A level with a time at which it held: the same before and after. Where the process allocates
+// without a pause, the last try has to do.
+bool ReadMemoryLevel(int32_t device, wire::MemoryLevelFact* level) {
+  constexpr int kTries = 16;
+  if (!DeviceMemory(device, &level->used_bytes, &level->total_bytes)) return false;
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t before = level->used_bytes;
+    level->time_ns = MonotonicNs();
+    if (!DeviceMemory(device, &level->used_bytes, &level->total_bytes)) return false;
+    if (level->used_bytes == before) return true;
+  }
+  return true;
+}
+
 const char* TextOf(const CuptiLibrary& cupti, CUptiResult result) {
   const char* text = nullptr;
   cupti.get_result_string(result, &text);
@@ -95,6 +109,7 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   kinds_asked_ = start.kinds & wire::kAllKinds;
   kinds_on_ = 0;
   waits_for_room_ = false;
+  dropped_ = 0;
   ring_is_free_ = true;
   g_failed.store(false, std::memory_order_relaxed);
   PrepareLaunchCalls(*cupti_, table_);
@@ -125,7 +140,10 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
     return false;
   }
   LookForTorch();
+  WriteMemoryLevels();
   on_ns_ = MonotonicNs();
+  // The time that turning on took is not taken from the capture's.
+  ExtendCapture(on_ns_ + start.duration_ns);
   next_slow_ns_ = on_ns_ + kSecondNs;
   NoteWhatIsMissing();
   wire::RingHeader& header = ring->header();
@@ -225,14 +243,19 @@ void Capture::WriteDeviceFacts() {
     device.memory_bytes = gpus[i].memory_bytes;
     memcpy(device.name, gpus[i].name, sizeof(device.name));
     ring_->AppendFact(&device, sizeof(device));
-    if ((kinds_asked_ & wire::kKindMemory) == 0) continue;
+  }
+}
+
+// Once changes are recorded: what changed before is in the level, what changes after is added to it.
+void Capture::WriteMemoryLevels() {
+  if ((kinds_on_ & wire::kKindMemory) == 0) return;
+  wire::Gpu gpus[wire::kMaxGpus];
+  const uint32_t count = ListGpus(gpus, wire::kMaxGpus);
+  for (uint32_t i = 0; i < count; ++i) {
     wire::MemoryLevelFact level{};
     level.header.type = static_cast<uint16_t>(wire::FactType::kMemoryLevel);
     level.header.id = static_cast<uint32_t>(gpus[i].index);
-    level.time_ns = MonotonicNs();
-    if (DeviceMemory(gpus[i].index, &level.used_bytes, &level.total_bytes)) {
-      ring_->AppendFact(&level, sizeof(level));
-    }
+    if (ReadMemoryLevel(gpus[i].index, &level)) ring_->AppendFact(&level, sizeof(level));
   }
 }
 
@@ -287,6 +310,10 @@ void Capture::Tick(bool flush) {
   if (flush) cupti_->flush_all(0);
   {
     const CaptureUse use;
+    // Over its time, and Stop has not come to it yet: what is newer is not of the capture.
+    if (use && use->HasEnded(MonotonicNs())) {
+      decoder_.SetEnd(LastCorrelation(), use->ends_ns.load(std::memory_order_relaxed));
+    }
     if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
   }
   CountDropped();
@@ -304,8 +331,11 @@ void Capture::CountDropped() {
   size_t dropped = 0;
   if (cupti_->get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
     ring_->CountLoss(wire::LossReason::kCuptiDropped, kSlotKernel, dropped);
+    dropped_ += dropped;
   }
-  ring_->CountLoss(wire::LossReason::kBuffersFull, kSlotKernel, TakeThrownAway());
+  const uint64_t thrown_away = TakeThrownAway();
+  ring_->CountLoss(wire::LossReason::kBuffersFull, kSlotKernel, thrown_away);
+  dropped_ += thrown_away;
   ring_->CountLoss(wire::LossReason::kNoThreadState, kSlotLaunch, TakeRefusedUses());
 }
 
@@ -316,7 +346,7 @@ void Capture::Drain(int64_t drain_ns) {
   constexpr int64_t kQuietNs = 40'000'000;
   const int64_t deadline = MonotonicNs() + drain_ns;
   int64_t quiet_since = MonotonicNs();
-  const bool counts = (kinds_on_ & wire::kKindLaunch) != 0 && (kinds_on_ & wire::kKindKernel) != 0;
+  const bool counts = (kinds_on_ & wire::kKindKernel) != 0;
   for (;;) {
     cupti_->flush_all(0);
     const uint64_t before = decoder_.records();
@@ -324,9 +354,12 @@ void Capture::Drain(int64_t drain_ns) {
       const CaptureUse use;
       if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
     }
+    // What CUPTI says it has dropped does not come.
+    CountDropped();
     const int64_t now = MonotonicNs();
     if (decoder_.records() != before) quiet_since = now;
-    const bool all_here = !counts || decoder_.kernels() >= KernelLaunches(ring_->number());
+    const bool all_here =
+        !counts || decoder_.kernels() + dropped_ >= KernelLaunches(ring_->number());
     if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return;
     if (now >= deadline || HasFailed()) return;
     Pause(kStepNs);
@@ -334,13 +367,14 @@ void Capture::Drain(int64_t drain_ns) {
 }
 
 void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
-  const int64_t off = MonotonicNs();
-  if (!CloseCapture(off, kPatienceNs)) Log("a thread stays in a hook");
+  int64_t off = MonotonicNs();
+  if (!CloseCapture(&off, kPatienceNs)) Log("a thread stays in a hook");
   RemoveTorchHook();
-  decoder_.SetLastCorrelation(LastCorrelation());
+  decoder_.SetEnd(LastCorrelation(), off);
   {
     const CaptureUse use;
     if (use) WriteOpenRanges(use, off);
+    if (use) WriteOpenWaits(use, off);
   }
   if (!HasFailed()) {
     Drain(drain_ns);

@@ -124,6 +124,7 @@ void WriteLaunch(const CaptureUse& use, const Call& call, const CUpti_CallbackDa
   const bool is_kernel = call.facts.call_class == CallClass::kKernelLaunch;
   if (is_kernel && GoesIntoGraph(call.domain, call.id, call.facts, data)) return;
   if (is_kernel) CountKernelLaunch(use.thread(), use->ring->number());
+  if ((use->kinds & wire::kKindLaunch) == 0) return;
   use.Write<wire::LaunchRecord>(wire::RecordType::kLaunch, kSlotLaunch,
                                 [&](wire::LaunchRecord& record) {
                                   record.start_ns = call.start_ns;
@@ -158,19 +159,41 @@ Waited WhatIsWaitedFor(const Call& call, const CUpti_CallbackData& data) {
   }
 }
 
-void WriteSync(const CaptureUse& use, const Call& call, const CUpti_CallbackData& data) {
+bool IsWait(CallClass call_class) {
+  switch (call_class) {
+    case CallClass::kStreamSync:
+    case CallClass::kEventSync:
+    case CallClass::kContextSync:
+    case CallClass::kDeviceSync:
+    case CallClass::kStreamWait: return true;
+    default: return false;
+  }
+}
+
+void BeginWait(ThreadState& state, const Call& call, const CUpti_CallbackData& data) {
   const Waited waited = WhatIsWaitedFor(call, data);
+  state.wait = {.stream = waited.stream,
+                .event_stream = waited.event_stream,
+                .context = data.contextUid,
+                .device = DeviceOf(data),
+                .type = static_cast<uint8_t>(waited.type)};
+  state.open_wait.store(1, std::memory_order_release);
+}
+
+// Once for each wait, by whoever comes first.
+void WriteWait(const CaptureUse& use, ThreadState& state, int64_t duration_ns) {
+  if (state.open_wait.exchange(0, std::memory_order_acq_rel) == 0) return;
   use.Write<wire::SyncRecord>(wire::RecordType::kSync, kSlotSync, [&](wire::SyncRecord& record) {
-    record.start_ns = call.start_ns;
-    record.duration_ns = call.duration_ns;
-    record.stream = waited.stream;
-    record.event_stream = waited.event_stream;
-    record.context = data.contextUid;
-    record.device = DeviceOf(data);
-    record.correlation = data.correlationId;
-    record.cbid = static_cast<uint16_t>(call.id);
-    record.domain = static_cast<uint8_t>(DomainOf(call.domain));
-    record.sync_type = static_cast<uint8_t>(waited.type);
+    record.start_ns = state.call_start_ns;
+    record.duration_ns = duration_ns;
+    record.stream = state.wait.stream;
+    record.event_stream = state.wait.event_stream;
+    record.context = state.wait.context;
+    record.device = state.wait.device;
+    record.correlation = state.open_correlation;
+    record.cbid = state.open_cbid;
+    record.domain = state.open_domain;
+    record.sync_type = state.wait.type;
   });
 }
 
@@ -193,6 +216,8 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
   state.call_start_ns = now;
   state.last_correlation.store(data.correlationId, std::memory_order_relaxed);
   NoteFirst(data.correlationId);
+  const CallFacts facts = g_table->At(domain, id);
+  if (IsWait(facts.call_class)) BeginWait(state, {domain, id, facts, now, 0}, data);
 }
 
 void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -222,7 +247,7 @@ void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId i
     case CallClass::kEventSync:
     case CallClass::kContextSync:
     case CallClass::kDeviceSync:
-    case CallClass::kStreamWait: WriteSync(use, call, data); return;
+    case CallClass::kStreamWait: WriteWait(use, state, call.duration_ns); return;
     case CallClass::kEventRecord:
       if (succeeded) NoteRecord(call, data);
       return;
@@ -257,9 +282,19 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table) {
   g_table = &table;
   g_first_correlation.store(0, std::memory_order_relaxed);
   g_stream_captures.store(0, std::memory_order_relaxed);
-  ForEachThread(
-      [](ThreadState& state) { state.last_correlation.store(0, std::memory_order_relaxed); });
+  ForEachThread([](ThreadState& state) {
+    state.last_correlation.store(0, std::memory_order_relaxed);
+    state.open_wait.store(0, std::memory_order_relaxed);
+  });
   ForgetEvents();
+}
+
+void WriteOpenWaits(const CaptureUse& use, int64_t off_ns) {
+  ForEachThread([&](ThreadState& state) {
+    if (state.open_wait.load(std::memory_order_acquire) == 0) return;
+    const WritingAs as(use, state.thread);
+    WriteWait(use, state, off_ns - state.call_start_ns);
+  });
 }
 
 uint32_t FirstCorrelation() { return g_first_correlation.load(std::memory_order_relaxed); }

@@ -10,6 +10,7 @@
 
 #include "services/collector/inject/callback_table.h"
 #include "services/collector/inject/cupti_library.h"
+#include "services/collector/inject/ring_writer.h"
 
 namespace nanolane::inject {
 
@@ -19,6 +20,10 @@ void CUPTIAPI OnApiCall(void* unused, CUpti_CallbackDomain domain, CUpti_Callbac
 
 // What the callback looks at; both must outlive the subscription. Forgets the capture before.
 void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table);
+
+// Records waits that are still in progress when the capture ends, up to its end. Once CloseCapture
+// has returned.
+void WriteOpenWaits(const CaptureUse& use, int64_t off_ns);
 
 // The lowest correlation id entered since PrepareLaunchCalls; 0: none.
 uint32_t FirstCorrelation();

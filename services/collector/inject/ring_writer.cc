@@ -195,8 +195,14 @@ void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns) 
   g_capture.store(&g_capture_value, std::memory_order_seq_cst);
 }
 
-bool CloseCapture(int64_t off_ns, int64_t patience_ns) {
-  g_capture_value.ends_ns.store(off_ns, std::memory_order_seq_cst);
+void ExtendCapture(int64_t ends_ns) {
+  g_capture_value.ends_ns.store(ends_ns, std::memory_order_seq_cst);
+}
+
+bool CloseCapture(int64_t* off_ns, int64_t patience_ns) {
+  const int64_t own_end_ns = g_capture_value.ends_ns.load(std::memory_order_relaxed);
+  if (own_end_ns < *off_ns) *off_ns = own_end_ns;
+  g_capture_value.ends_ns.store(*off_ns, std::memory_order_seq_cst);
   return SeeEveryThreadOutside(patience_ns);
 }
 
@@ -222,6 +228,18 @@ CaptureUse::CaptureUse() : state_(CurrentThread()) {
 
 CaptureUse::~CaptureUse() {
   if (capture_ != nullptr) state_->busy.fetch_sub(1, std::memory_order_release);
+}
+
+WritingAs::WritingAs(const CaptureUse& use, uint32_t thread)
+    : use_(use), own_thread_(use.thread().thread) {
+  // A page is of one thread.
+  use_->ring->CloseOwnPage(use_.thread());
+  use_.thread().thread = thread;
+}
+
+WritingAs::~WritingAs() {
+  use_->ring->CloseOwnPage(use_.thread());
+  use_.thread().thread = own_thread_;
 }
 
 void ClosePageOfEndingThread(ThreadState& state) {

@@ -79,9 +79,10 @@ struct CaptureInProgress {
 };
 
 void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns);
-// Nothing that begins after `off_ns` is recorded; when it returns true, no thread is within a use
-// that began before.
-bool CloseCapture(int64_t off_ns, int64_t patience_ns);
+void ExtendCapture(int64_t ends_ns);
+// Nothing that begins from `off_ns` on is recorded; when it returns true, no thread is within a use
+// that began before. `off_ns` becomes the capture's own end where that has passed already.
+bool CloseCapture(int64_t* off_ns, int64_t patience_ns);
 // Afterwards no thread uses it. False: a thread has stayed in it for `patience_ns`; then the ring
 // must not be unmapped.
 bool RetractCapture(int64_t patience_ns);
@@ -119,6 +120,19 @@ class CaptureUse {
  private:
   ThreadState* state_;
   const CaptureInProgress* capture_ = nullptr;
+};
+
+// While it lives, what the calling thread writes counts as the other thread's.
+class WritingAs {
+ public:
+  WritingAs(const CaptureUse& use, uint32_t thread);
+  ~WritingAs();
+  WritingAs(const WritingAs&) = delete;
+  WritingAs& operator=(const WritingAs&) = delete;
+
+ private:
+  const CaptureUse& use_;
+  const uint32_t own_thread_;
 };
 
 // Bit numbers of wire::Kinds, for counters.

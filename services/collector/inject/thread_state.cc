@@ -29,6 +29,7 @@ void EndThread(void* value) {
   t_phase = Phase::kEnded;
   ClosePageOfEndingThread(*state);
   state->call_open = false;
+  state->open_wait.store(0, std::memory_order_relaxed);
   state->taken.store(0, std::memory_order_release);
   g_free.fetch_add(1, std::memory_order_relaxed);
 }
@@ -111,6 +112,7 @@ void ResetThreadsAfterFork() {
     state->busy.store(0, std::memory_order_relaxed);
     state->has_page = false;
     state->call_open = false;
+    state->open_wait.store(0, std::memory_order_relaxed);
     state->nvtx_depth.store(0, std::memory_order_relaxed);
     if (state == t_state) {
       state->thread = static_cast<uint32_t>(syscall(SYS_gettid));

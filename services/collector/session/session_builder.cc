@@ -74,7 +74,8 @@ void SessionBuilder::TakeLaunch(const RecordView& view) {
                    .ref = view.ref,
                    .correlation = record.correlation,
                    .thread = view.thread,
-                   .is_kernel = LaunchesKernel(record.domain, record.cbid),
+                   .is_kernel = (options_.kinds & wire::kKindKernel) != 0 &&
+                                LaunchesKernel(record.domain, record.cbid),
                    .is_matched = view.stored};
   if (!launch.is_matched) sink_.PinLaunch(view.ref);
   held_.Take(record.correlation, [&](HeldEvent& held) {
