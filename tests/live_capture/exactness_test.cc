@@ -17,9 +17,10 @@ TEST_CASE("a capture of everything has every call of its window and nothing else
   REQUIRE(process != nullptr);
   const auto session_id = rig.client().Start({.pid = process->pid()});
   REQUIRE(session_id.ok());
-  REQUIRE(rig.client()
-              .WaitStatus(*session_id, [](const auto& status) { return status.safe_events() > 500; })
-              .ok());
+  REQUIRE(
+      rig.client()
+          .WaitStatus(*session_id, [](const auto& status) { return status.safe_events() > 500; })
+          .ok());
   const auto session = rig.client().Finish(*session_id);
   REQUIRE(session.ok());
   process->Touch("stop");
@@ -82,10 +83,9 @@ std::vector<RecordedSession> CaptureAgain(CaptureClient& client, uint64_t pid, i
     REQUIRE(session_id.ok());
     if (events_of_each > 0) {
       REQUIRE(client
-                  .WaitStatus(*session_id,
-                              [&](const auto& status) {
-                                return status.safe_events() >= events_of_each;
-                              })
+                  .WaitStatus(
+                      *session_id,
+                      [&](const auto& status) { return status.safe_events() >= events_of_each; })
                   .ok());
     }
     auto session = client.Finish(*session_id);

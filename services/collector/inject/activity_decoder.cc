@@ -28,6 +28,7 @@ void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   cupti_ = &cupti;
   clock_ = &clock;
   last_correlation_ = 0;
+  on_ns_ = INT64_MIN;
   off_ns_ = INT64_MAX;
   records_ = 0;
   kernels_ = 0;
@@ -86,14 +87,12 @@ ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::Rec
   return Verdict::kDone;
 }
 
-// Of a call before the first that was listened to, or after the last. Versions that give the nodes
-// of a graph a wrong launch id name the call before it.
-bool ActivityDecoder::IsOutside(uint32_t correlation, bool is_of_graph, uint64_t start) const {
+// Of a call before the first that was listened to, or after the last.
+bool ActivityDecoder::IsOutside(uint32_t correlation, uint64_t start) const {
   if (correlation == 0) return false;
+  if (WasEarly(correlation)) return true;
   const uint32_t first = FirstCorrelation();
-  if (first != 0 && static_cast<int32_t>(correlation + (is_of_graph ? 1 : 0) - first) < 0) {
-    return true;
-  }
+  if (first != 0 && static_cast<int32_t>(correlation - first) < 0) return true;
   if (last_correlation_ != 0) return static_cast<int32_t>(correlation - last_correlation_) > 0;
   // No call was seen at all.
   return off_ns_ != INT64_MAX && clock_->ToMonotonic(start) >= off_ns_;
@@ -109,7 +108,7 @@ bool ActivityDecoder::HasTimes(const CaptureUse& use, uint64_t start, uint64_t e
 ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Kernel>(activity);
-  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   const auto count = [&] {
     if (from.graphId == 0 && FirstCorrelation() != 0) ++kernels_;
   };
@@ -146,7 +145,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memcpy>(activity);
-  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
       use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
@@ -170,7 +169,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
                                                          const CUpti_Activity& activity) {
   const auto& from = As<PeerCopy>(activity);
-  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
       use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
@@ -194,7 +193,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memset>(activity);
-  if (IsOutside(from.correlationId, from.graphId != 0, from.start)) return Verdict::kDone;
+  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemset)) return Verdict::kDone;
   return Write<wire::MemsetRecord>(
       use, wire::RecordType::kMemset, kSlotMemset, [&](wire::MemsetRecord& record) {
@@ -217,12 +216,13 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemory(const CaptureUse& use,
   const auto& from = As<Memory>(activity);
   if (!HasTimes(use, from.timestamp, from.timestamp, kSlotMemory)) return Verdict::kDone;
   // Its time is the call's own; the calls themselves are not listened to.
-  if (clock_->ToMonotonic(from.timestamp) >= off_ns_) return Verdict::kDone;
+  const int64_t time_ns = clock_->ToMonotonic(from.timestamp);
+  if (time_ns < on_ns_ || time_ns >= off_ns_) return Verdict::kDone;
   const bool frees = from.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   return Write<wire::MemoryRecord>(use, wire::RecordType::kMemory, kSlotMemory,
                                    [&](wire::MemoryRecord& record) {
                                      const auto bytes = static_cast<int64_t>(from.bytes);
-                                     record.time_ns = clock_->ToMonotonic(from.timestamp);
+                                     record.time_ns = time_ns;
                                      record.bytes = frees ? -bytes : bytes;
                                      record.address = from.address;
                                      record.pool = from.memoryPoolConfig.address;

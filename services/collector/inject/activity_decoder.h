@@ -19,6 +19,8 @@ class ActivityDecoder {
   // room is counted as lost instead.
   bool DecodeCompleted(const CaptureUse& use, bool drop);
 
+  // Allocations before this time are not of the capture.
+  void SetBegin(int64_t on_ns) { on_ns_ = on_ns; }
   // Device work that was launched after this call, and allocations from this time on, are not of
   // the capture.
   void SetEnd(uint32_t last_correlation, int64_t off_ns) {
@@ -42,7 +44,7 @@ class ActivityDecoder {
   Verdict DecodeMemory(const CaptureUse& use, const CUpti_Activity& activity);
   void DecodeContext(const CaptureUse& use, const CUpti_Activity& activity);
 
-  bool IsOutside(uint32_t correlation, bool is_of_graph, uint64_t start) const;
+  bool IsOutside(uint32_t correlation, uint64_t start) const;
   // False, counted: the times make no span.
   bool HasTimes(const CaptureUse& use, uint64_t start, uint64_t end, uint32_t kind) const;
 
@@ -52,6 +54,7 @@ class ActivityDecoder {
   const CuptiLibrary* cupti_ = nullptr;
   const ClockMap* clock_ = nullptr;
   uint32_t last_correlation_ = 0;  // 0: no end yet, or no call
+  int64_t on_ns_ = INT64_MIN;
   int64_t off_ns_ = INT64_MAX;
   uint64_t records_ = 0;
   uint64_t kernels_ = 0;

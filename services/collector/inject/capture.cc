@@ -63,16 +63,23 @@ constexpr ActivityOfKind kActivities[] = {
     {wire::kKindKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
 };
 
-// A level with a time at which it held: the same before and after. Where the process allocates
-// without a pause, the last try has to do.
+// A level with a time at which it held. A change that is in progress has taken its memory and bears
+// a later time, or the other way around: so the level has to be the same a while before and after,
+// and at the time itself. Where the process allocates without a pause, the last try has to do.
 bool ReadMemoryLevel(int32_t device, wire::MemoryLevelFact* level) {
-  constexpr int kTries = 16;
-  if (!DeviceMemory(device, &level->used_bytes, &level->total_bytes)) return false;
+  constexpr int kTries = 32;
+  constexpr int64_t kWhileNs = 10'000;
+  const auto read = [&](uint64_t* used) { return DeviceMemory(device, used, &level->total_bytes); };
   for (int i = 0; i < kTries; ++i) {
-    const uint64_t before = level->used_bytes;
+    uint64_t before = 0;
+    uint64_t after = 0;
+    if (!read(&before)) return false;
+    Pause(kWhileNs);
     level->time_ns = MonotonicNs();
-    if (!DeviceMemory(device, &level->used_bytes, &level->total_bytes)) return false;
-    if (level->used_bytes == before) return true;
+    if (!read(&level->used_bytes)) return false;
+    Pause(kWhileNs);
+    if (!read(&after)) return false;
+    if (before == level->used_bytes && after == level->used_bytes) return true;
   }
   return true;
 }
@@ -131,8 +138,7 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   decoder_.Start(*cupti_, clock_);
   WriteDeviceFacts();
   WriteClockFact();
-  const int64_t published = MonotonicNs();
-  PublishCapture(ring, kinds_asked_, published, published + start.duration_ns);
+  PublishCapture(ring, kinds_asked_, MonotonicNs() + start.duration_ns);
   if (!EnableKinds(refusal)) {
     DisableKinds();
     RetractCapture(kPatienceNs);
@@ -141,9 +147,8 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   }
   LookForTorch();
   WriteMemoryLevels();
-  on_ns_ = MonotonicNs();
-  // The time that turning on took is not taken from the capture's.
-  ExtendCapture(on_ns_ + start.duration_ns);
+  on_ns_ = BeginCapture(start.duration_ns);
+  decoder_.SetBegin(on_ns_);
   next_slow_ns_ = on_ns_ + kSecondNs;
   NoteWhatIsMissing();
   wire::RingHeader& header = ring->header();
@@ -246,7 +251,8 @@ void Capture::WriteDeviceFacts() {
   }
 }
 
-// Once changes are recorded: what changed before is in the level, what changes after is added to it.
+// Once changes are recorded: what changed before is in the level, what changes after is added to
+// it.
 void Capture::WriteMemoryLevels() {
   if ((kinds_on_ & wire::kKindMemory) == 0) return;
   wire::Gpu gpus[wire::kMaxGpus];
@@ -367,7 +373,7 @@ void Capture::Drain(int64_t drain_ns) {
 }
 
 void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
-  int64_t off = MonotonicNs();
+  int64_t off = 0;
   if (!CloseCapture(&off, kPatienceNs)) Log("a thread stays in a hook");
   RemoveTorchHook();
   decoder_.SetEnd(LastCorrelation(), off);

@@ -67,7 +67,7 @@ class Capture {
   uint32_t kinds_on_ = 0;
   int64_t on_ns_ = 0;
   int64_t next_slow_ns_ = 0;  // of clock facts and looking for PyTorch
-  uint64_t dropped_ = 0;  // by CUPTI, in this capture
+  uint64_t dropped_ = 0;      // by CUPTI, in this capture
   bool waits_for_room_ = false;
   bool ring_is_free_ = true;
 };

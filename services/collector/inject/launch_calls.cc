@@ -23,6 +23,31 @@ void NoteFirst(uint32_t correlation) {
   }
 }
 
+// Calls that were entered while the capture was being turned on: their device work may be
+// recorded by CUPTI, and is not the capture's. As bits, by correlation from the first such call on;
+// those before it came to be called at the same time, in other threads.
+constexpr uint32_t kEarlyBits = 1U << 20;
+constexpr uint32_t kEarlySlack = 1U << 14;
+std::atomic<uint64_t> g_early[kEarlyBits / 64];
+std::atomic<uint64_t> g_early_base{0};  // 0: none yet; else the correlation of bit 0, and 1 << 32
+
+void NoteEarly(uint32_t correlation) {
+  uint64_t base = g_early_base.load(std::memory_order_acquire);
+  if (base == 0) {
+    const uint64_t wanted = uint64_t{1} << 32 | uint32_t{correlation - kEarlySlack};
+    if (g_early_base.compare_exchange_strong(base, wanted, std::memory_order_acq_rel))
+      base = wanted;
+  }
+  const uint32_t bit = correlation - static_cast<uint32_t>(base);
+  if (bit >= kEarlyBits) return;
+  g_early[bit / 64].fetch_or(uint64_t{1} << bit % 64, std::memory_order_relaxed);
+}
+
+void ForgetEarly() {
+  if (g_early_base.exchange(0, std::memory_order_acq_rel) == 0) return;
+  for (std::atomic<uint64_t>& bits : g_early) bits.store(0, std::memory_order_relaxed);
+}
+
 wire::ApiDomain DomainOf(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? wire::ApiDomain::kRuntime
                                                : wire::ApiDomain::kDriver;
@@ -208,7 +233,10 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
   ThreadState& state = use.thread();
   if (state.call_open && state.open_correlation == data.correlationId) return;
   const int64_t now = MonotonicNs();
-  if (use->HasEnded(now)) return;
+  if (!use->Includes(now)) {
+    if (!use->HasEnded(now)) NoteEarly(data.correlationId);
+    return;
+  }
   state.call_open = true;
   state.open_correlation = data.correlationId;
   state.open_cbid = static_cast<uint16_t>(id);
@@ -281,6 +309,7 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table) {
   g_cupti = &cupti;
   g_table = &table;
   g_first_correlation.store(0, std::memory_order_relaxed);
+  ForgetEarly();
   g_stream_captures.store(0, std::memory_order_relaxed);
   ForEachThread([](ThreadState& state) {
     state.last_correlation.store(0, std::memory_order_relaxed);
@@ -295,6 +324,13 @@ void WriteOpenWaits(const CaptureUse& use, int64_t off_ns) {
     const WritingAs as(use, state.thread);
     WriteWait(use, state, off_ns - state.call_start_ns);
   });
+}
+
+bool WasEarly(uint32_t correlation) {
+  const uint64_t base = g_early_base.load(std::memory_order_acquire);
+  const uint32_t bit = correlation - static_cast<uint32_t>(base);
+  if (base == 0 || bit >= kEarlyBits) return false;
+  return (g_early[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
 }
 
 uint32_t FirstCorrelation() { return g_first_correlation.load(std::memory_order_relaxed); }

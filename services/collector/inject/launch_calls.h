@@ -25,6 +25,8 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table);
 // has returned.
 void WriteOpenWaits(const CaptureUse& use, int64_t off_ns);
 
+// Whether the call was entered while the capture was being turned on.
+bool WasEarly(uint32_t correlation);
 // The lowest correlation id entered since PrepareLaunchCalls; 0: none.
 uint32_t FirstCorrelation();
 // The highest; 0: none. Exact once CloseCapture has returned.

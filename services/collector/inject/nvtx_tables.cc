@@ -159,7 +159,7 @@ void WriteRange(const CaptureUse& use, const What& what, const Extent& extent) {
 bool IsRecording(const CaptureUse& use, int64_t* now_ns) {
   if (!use || (use->kinds & wire::kKindNvtx) == 0) return false;
   *now_ns = MonotonicNs();
-  return !use->HasEnded(*now_ns);
+  return use->Includes(*now_ns);
 }
 
 // Pushed ranges -------------------------------------------------------------------------------
@@ -225,8 +225,9 @@ int Pop(const Text* domain) {
   uint32_t at = depth;
   while (at > 0 && state.nvtx[at - 1].domain != domain_name) --at;
   if (at == 0) {
-    WriteRange(use, {.domain = domain_name},
-               {use->on_ns, now, state.thread, wire::kNvtxBeganBefore});
+    WriteRange(
+        use, {.domain = domain_name},
+        {use->on_ns.load(std::memory_order_relaxed), now, state.thread, wire::kNvtxBeganBefore});
     return 0;
   }
   const OpenRange range = state.nvtx[at - 1];
@@ -297,9 +298,9 @@ void End(const Text* domain, uint64_t id) {
     }
   }
   if (found.id == 0) {
-    WriteRange(
-        use, {.domain = NameOf(*use->ring, domain)},
-        {use->on_ns, now, use.thread().thread, wire::kNvtxBeganBefore | wire::kNvtxProcessRange});
+    WriteRange(use, {.domain = NameOf(*use->ring, domain)},
+               {use->on_ns.load(std::memory_order_relaxed), now, use.thread().thread,
+                wire::kNvtxBeganBefore | wire::kNvtxProcessRange});
     return;
   }
   WriteRange(use,

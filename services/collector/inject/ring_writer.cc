@@ -14,6 +14,8 @@
 namespace nanolane::inject {
 namespace {
 
+constexpr int64_t kNoticeNs = 20'000;
+
 std::atomic<uint64_t> g_captures{0};
 
 CaptureInProgress g_capture_value;
@@ -187,22 +189,29 @@ bool Ring::AppendFact(const void* entry, size_t bytes, const void* text, size_t 
   return true;
 }
 
-void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns) {
+void PublishCapture(Ring* ring, uint32_t kinds, int64_t ends_ns) {
   g_capture_value.ring = ring;
   g_capture_value.kinds = kinds;
-  g_capture_value.on_ns = on_ns;
+  g_capture_value.on_ns.store(INT64_MAX, std::memory_order_relaxed);
   g_capture_value.ends_ns.store(ends_ns, std::memory_order_relaxed);
   g_capture.store(&g_capture_value, std::memory_order_seq_cst);
 }
 
-void ExtendCapture(int64_t ends_ns) {
-  g_capture_value.ends_ns.store(ends_ns, std::memory_order_seq_cst);
+// Both edges lie a little ahead of when they are told, so that no thread compares its time with an
+// edge that it cannot know yet.
+int64_t BeginCapture(int64_t duration_ns) {
+  const int64_t on_ns = MonotonicNs() + kNoticeNs;
+  g_capture_value.ends_ns.store(on_ns + duration_ns, std::memory_order_seq_cst);
+  g_capture_value.on_ns.store(on_ns, std::memory_order_seq_cst);
+  return on_ns;
 }
 
 bool CloseCapture(int64_t* off_ns, int64_t patience_ns) {
   const int64_t own_end_ns = g_capture_value.ends_ns.load(std::memory_order_relaxed);
+  *off_ns = MonotonicNs() + kNoticeNs;
   if (own_end_ns < *off_ns) *off_ns = own_end_ns;
   g_capture_value.ends_ns.store(*off_ns, std::memory_order_seq_cst);
+  while (MonotonicNs() < *off_ns) sched_yield();
   return SeeEveryThreadOutside(patience_ns);
 }
 

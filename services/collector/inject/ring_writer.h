@@ -70,18 +70,24 @@ class Ring {
 struct CaptureInProgress {
   Ring* ring;
   uint32_t kinds;  // Kinds that are on
-  int64_t on_ns;
+  // Nothing that begins before it is recorded; INT64_MAX while it is being turned on.
+  std::atomic<int64_t> on_ns;
   // Nothing that begins from here on is recorded. Threads check it themselves, so that a capture
   // ends by its deadline even if the agent is stuck within CUPTI.
   std::atomic<int64_t> ends_ns;
 
+  bool Includes(int64_t now_ns) const {
+    return now_ns >= on_ns.load(std::memory_order_relaxed) && !HasEnded(now_ns);
+  }
   bool HasEnded(int64_t now_ns) const { return now_ns >= ends_ns.load(std::memory_order_relaxed); }
 };
 
-void PublishCapture(Ring* ring, uint32_t kinds, int64_t on_ns, int64_t ends_ns);
-void ExtendCapture(int64_t ends_ns);
-// Nothing that begins from `off_ns` on is recorded; when it returns true, no thread is within a use
-// that began before. `off_ns` becomes the capture's own end where that has passed already.
+// Threads see it, and record nothing before BeginCapture. `ends_ns`: where that never comes.
+void PublishCapture(Ring* ring, uint32_t kinds, int64_t ends_ns);
+// From the time that it returns on, for that long.
+int64_t BeginCapture(int64_t duration_ns);
+// Ends it at once, or leaves it ended where its time is over: nothing that begins from `off_ns` on
+// is recorded. When it returns true, no thread is within a use that began before.
 bool CloseCapture(int64_t* off_ns, int64_t patience_ns);
 // Afterwards no thread uses it. False: a thread has stayed in it for `patience_ns`; then the ring
 // must not be unmapped.

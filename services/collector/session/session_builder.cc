@@ -195,7 +195,11 @@ void SessionBuilder::TakeRange(const RecordView& view) {
 }
 
 void SessionBuilder::TakeMemory(const RecordView& view) {
-  const auto& record = view.As<wire::MemoryRecord>();
+  changes_.Add(MemoryChange(view), [this](const MemoryChange& change) { GiveChange(change); });
+}
+
+void SessionBuilder::GiveChange(const MemoryChange& change) {
+  const wire::MemoryRecord& record = change.record();
   Event event = Timed(record.time_ns, 0);
   event.op = ops_.Memory(record);
   event.correlation = record.correlation;
@@ -203,7 +207,7 @@ void SessionBuilder::TakeMemory(const RecordView& view) {
   event.address = record.address;
   event.pool = levels_.PoolNumber(record.pool);
   event.level_bytes = levels_.After(record);
-  Give(EventKind::kMemory, lanes_.DriverMemory(record.device), event, view.ref);
+  Give(EventKind::kMemory, lanes_.DriverMemory(record.device), event, change.ref());
 }
 
 void SessionBuilder::TakeFrameworkMemory(const RecordView& view) {
@@ -220,10 +224,12 @@ void SessionBuilder::TakeFrameworkMemory(const RecordView& view) {
 
 void SessionBuilder::Expire() {
   held_.Expire(now_ns_, [this](HeldEvent& held) { GiveUp(held); });
+  changes_.Release(now_ns_, [this](const MemoryChange& change) { GiveChange(change); });
 }
 
 void SessionBuilder::Finish() {
   held_.Expire(std::numeric_limits<int64_t>::max(), [this](HeldEvent& held) { GiveUp(held); });
+  changes_.ReleaseAll([this](const MemoryChange& change) { GiveChange(change); });
   launches_.Clear([this](const Launch& launch) {
     if (launch.is_kernel) ++counts_.launches_unmatched;
     sink_.DropLaunch(launch.ref);

@@ -98,8 +98,7 @@ absl::StatusOr<collector_v1::CaptureStatus> CaptureClient::WaitStatus(
   return absl::InternalError("the stream of statuses ended before the capture did");
 }
 
-absl::StatusOr<collector_v1::CaptureStatus> CaptureClient::WaitDone(
-    const std::string& session_id) {
+absl::StatusOr<collector_v1::CaptureStatus> CaptureClient::WaitDone(const std::string& session_id) {
   ASSIGN_OR_RETURN(collector_v1::CaptureStatus status, WaitStatus(session_id, IsOver));
   if (status.state() == collector_v1::CAPTURE_STATE_DONE) return status;
   return absl::InternalError(base::StrCat("the capture failed: ", status.message()));

@@ -45,6 +45,7 @@ ChildProcess::ChildProcess(const ChildOptions& options) {
   if (::posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data()) != 0) pid_ = -1;
   posix_spawn_file_actions_destroy(&actions);
   ::close(pipe[1]);
+  first_pid_ = pid_;
   output_ = pipe[0];
 }
 

@@ -28,7 +28,8 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  pid_t pid() const { return pid_; }
+  // Also once it has ended.
+  pid_t pid() const { return first_pid_; }
   // The next line of its output that has `text` in it; false: the output has ended.
   bool WaitForLine(const std::string& text, std::string* line = nullptr);
   void Signal(int signal) const;
@@ -38,7 +39,8 @@ class ChildProcess {
   uint64_t PeakBytes() const;
 
  private:
-  pid_t pid_ = -1;
+  pid_t pid_ = -1;  // -1: has ended
+  pid_t first_pid_ = -1;
   int output_ = -1;
   std::string read_;
   ChildExit exit_;

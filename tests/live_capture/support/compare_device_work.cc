@@ -92,7 +92,7 @@ void CompareDeviceWork(Comparison& comparison) {
                          deed.call == "graph";
     if (!is_work || deed.count != 1) continue;
     const Place place = comparison.PlaceOf(deed);
-    if (place == Place::kOutside) continue;
+    if (place == Place::kOutside || place == Place::kEarly) continue;
     std::multiset<EventKind> missing;
     for (const EventKind kind : KindsOf(comparison, deed)) missing.insert(kind);
     const size_t expected = missing.size();

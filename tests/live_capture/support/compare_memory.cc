@@ -16,9 +16,8 @@ void CheckChange(Comparison& comparison, const Deed& deed, const RecordedEvent& 
                  const Allocation& change, int64_t level) {
   const trace::Event& event = recorded.event;
   const trace::Lane& lane = *recorded.lane;
-  comparison.Check(
-      lane.kind == trace::LaneKind::kMemoryDriver && lane.gpu_index == change.device, deed,
-      base::StrCat("another lane: ", Describe(recorded)));
+  comparison.Check(lane.kind == trace::LaneKind::kMemoryDriver && lane.gpu_index == change.device,
+                   deed, base::StrCat("another lane: ", Describe(recorded)));
   comparison.Check(event.bytes == change.bytes, deed,
                    base::StrCat("other bytes: ", Describe(recorded)));
   comparison.Check(recorded.op->name == (change.bytes < 0 ? "free" : "alloc"), deed,
@@ -29,7 +28,8 @@ void CheckChange(Comparison& comparison, const Deed& deed, const RecordedEvent& 
                        event.start_ns <= deed.after_ns + kClockErrorNs,
                    deed, base::StrCat("another time: ", Describe(recorded)));
   comparison.Check(event.address != 0, deed, "no address");
-  const bool has_level = comparison.options.has_levels && comparison.PlaceOf(deed) == Place::kInside;
+  const bool has_level =
+      comparison.options.has_levels && comparison.PlaceOf(deed) == Place::kInside;
   comparison.Check(!has_level || event.level_bytes == level, deed,
                    base::StrCat("level ", event.level_bytes, " and not ", level));
 }
@@ -46,11 +46,10 @@ void CompareMemory(Comparison& comparison) {
     if (deed.result != 0) continue;
     Allocation& allocation = allocations[{deed.thread, deed.name}];
     if (allocates) allocation = {deed.bytes, deed.device};
-    const Allocation change = {allocates ? allocation.bytes : -allocation.bytes,
-                               allocation.device};
+    const Allocation change = {allocates ? allocation.bytes : -allocation.bytes, allocation.device};
     levels[change.device] += change.bytes;
     const Place place = comparison.PlaceOf(deed);
-    if (place == Place::kOutside) continue;
+    if (place == Place::kOutside || place == Place::kEarly) continue;
     const auto [begin, end] = comparison.changes.equal_range(deed.correlation);
     for (auto it = begin; it != end; ++it) {
       CheckChange(comparison, deed, *it->second, change, levels[change.device]);

@@ -26,8 +26,8 @@ struct OpenRanges {
     const Place to = end == nullptr ? Place::kOutside : comparison.PlaceOf(*end);
     if (from == Place::kOutside) return;
     // What lies around the capture as a whole is seen at neither end.
-    const bool may_be_missing = (from != Place::kInside && to != Place::kInside) ||
-                                (is_mark && from != Place::kInside);
+    const bool may_be_missing =
+        (from != Place::kInside && to != Place::kInside) || (is_mark && from != Place::kInside);
     ranges.push_back({.begin = begin,
                       .end = to == Place::kOutside ? nullptr : end,
                       .may_be_missing = may_be_missing,
@@ -92,8 +92,8 @@ bool Fits(const Comparison& comparison, const Range& range, const RecordedEvent&
   const bool began_before = extent == "began before the capture" && begun != Place::kInside &&
                             event.start_ns <= comparison.on_ns;
   const Place ended = range.end == nullptr ? Place::kOutside : comparison.PlaceOf(*range.end);
-  const bool ends_inside = range.end != nullptr && Within(end_ns, *range.end) &&
-                           extent != "open when the capture ended";
+  const bool ends_inside =
+      range.end != nullptr && Within(end_ns, *range.end) && extent != "open when the capture ended";
   const bool is_open = extent == "open when the capture ended" && ended != Place::kInside &&
                        end_ns == comparison.off_ns;
   return (starts_inside || began_before) && (ends_inside || is_open);

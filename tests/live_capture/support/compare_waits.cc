@@ -27,9 +27,8 @@ void CheckLane(Comparison& comparison, const Deed& deed, const RecordedEvent& re
   const bool is_of_stream = lane.kind == trace::LaneKind::kStreamSync;
   switch (KindOf(deed)) {
     case SyncKind::kDevice:
-      comparison.Check(
-          lane.kind == trace::LaneKind::kNoStreamSync && lane.gpu_index == deed.device, deed,
-          base::StrCat("another lane: ", Describe(recorded)));
+      comparison.Check(lane.kind == trace::LaneKind::kNoStreamSync && lane.gpu_index == deed.device,
+                       deed, base::StrCat("another lane: ", Describe(recorded)));
       return;
     case SyncKind::kEvent:
       if (record == nullptr) return;
@@ -37,9 +36,8 @@ void CheckLane(Comparison& comparison, const Deed& deed, const RecordedEvent& re
                        base::StrCat("not the lane of the event's stream: ", Describe(recorded)));
       return;
     default:
-      comparison.Check(
-          is_of_stream && lane.stream == deed.stream && lane.gpu_index == deed.device, deed,
-          base::StrCat("another lane: ", Describe(recorded)));
+      comparison.Check(is_of_stream && lane.stream == deed.stream && lane.gpu_index == deed.device,
+                       deed, base::StrCat("another lane: ", Describe(recorded)));
   }
 }
 
@@ -60,8 +58,8 @@ void CheckWait(Comparison& comparison, const Deed& deed, const RecordedEvent& re
   const auto& attributes = recorded.op->attributes;
   const auto source = attributes.find("recorded on");
   comparison.Check(
-      source != attributes.end() && source->second == base::StrCat("Stream ", record->stream),
-      deed, "another source of the event");
+      source != attributes.end() && source->second == base::StrCat("Stream ", record->stream), deed,
+      "another source of the event");
 }
 
 }  // namespace
@@ -79,7 +77,9 @@ void CompareWaits(Comparison& comparison) {
       records[{deed->thread, deed->name}] = place == Place::kInside ? deed : nullptr;
       continue;
     }
-    if (KindOf(*deed) == SyncKind::kNone || place == Place::kOutside || !wanted) continue;
+    if (KindOf(*deed) == SyncKind::kNone || (place == Place::kOutside || place == Place::kEarly) ||
+        !wanted)
+      continue;
     const auto record = records.find({deed->thread, deed->name});
     const auto [begin, end] = comparison.waits.equal_range(deed->correlation);
     for (auto it = begin; it != end; ++it) {

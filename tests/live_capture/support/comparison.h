@@ -2,9 +2,8 @@
 // whose beginning lies in [on, off) of the capture, each as the call was, and no other event.
 //
 // A program knows a time before each call and one after it, not the moment at which CUPTI saw it. A
-// call is inside when it lies between on and off as a whole, outside when it began after off; those
-// at the edges may be recorded or not, once, and then are right. So are calls that end before on,
-// which a capture that is being turned on may have seen: it promises completeness from on alone.
+// call is inside when it lies between on and off as a whole, and outside when it ended before on or
+// began after off. Those at the edges may be recorded or not, once, and then are right.
 #pragma once
 
 #include <map>

@@ -54,8 +54,7 @@ absl::Status ReadEvents(store_v1::StoreService::Stub& store, const std::string& 
                         RecordedSession& session) {
   std::map<uint64_t, OpsOfEpoch> ops;
   for (const uint64_t epoch : session.epochs) {
-    ASSIGN_OR_RETURN(const trace::Dictionary dictionary,
-                     ReadDictionary(store, session_id, epoch));
+    ASSIGN_OR_RETURN(const trace::Dictionary dictionary, ReadDictionary(store, session_id, epoch));
     ops[epoch] = ResolveOps(dictionary, session);
   }
   std::map<uint32_t, const trace::Lane*> lanes;
@@ -112,10 +111,9 @@ std::string RecordedSession::notes() const {
 }
 
 size_t RecordedSession::Count(trace::EventKind kind) const {
-  return static_cast<size_t>(
-      std::count_if(events.begin(), events.end(), [kind](const RecordedEvent& recorded) {
-        return recorded.op->op.kind == kind;
-      }));
+  return static_cast<size_t>(std::count_if(
+      events.begin(), events.end(),
+      [kind](const RecordedEvent& recorded) { return recorded.op->op.kind == kind; }));
 }
 
 uint64_t RecordedSession::Lost(trace::EventKind kind, const std::string& reason) const {

@@ -24,7 +24,12 @@ struct RecordedEvent {
   const trace::Lane* lane;
 };
 
+// Moved, never copied: its events point into it.
 struct RecordedSession {
+  RecordedSession() = default;
+  RecordedSession(RecordedSession&&) = default;
+  RecordedSession& operator=(RecordedSession&&) = default;
+
   nanolane::trace::v1::SessionSummary summary;
   std::vector<uint64_t> epochs;
   std::vector<RecordedEvent> events;

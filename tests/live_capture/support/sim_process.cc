@@ -13,12 +13,11 @@ SimProcess::SimProcess(const SimOptions& options) {
   std::ofstream(Path("script")) << absl::StrReplaceAll(options.script,
                                                        {{"$DIR", folder_.path().c_str()}});
   const std::string program = options.program.empty() ? SIM_PROGRAM : options.program;
-  child_ = std::make_unique<ChildProcess>(
-      ChildOptions{.arguments = {SiblingBinary("nanolane"), "run", "--socket", options.socket,
-                                 "--replace-injection", "--", program, Path("script"),
-                                 Path("truth")},
-                   .environment = options.environment,
-                   .errors = Path("errors")});
+  child_ = std::make_unique<ChildProcess>(ChildOptions{
+      .arguments = {SiblingBinary("nanolane"), "run", "--socket", options.socket,
+                    "--replace-injection", "--", program, Path("script"), Path("truth")},
+      .environment = options.environment,
+      .errors = Path("errors")});
 }
 
 void SimProcess::Touch(const std::string& name) const { std::ofstream(Path(name)) << "\n"; }
