@@ -1,6 +1,7 @@
 // Processes that fork, end, are killed, or close what they did not open, while they are recorded.
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <cstdlib>
 
 #include "tests/live_capture/support/rig.h"
 #include "tests/live_capture/support/scripts.h"
@@ -115,13 +116,21 @@ TEST_CASE("a process may close every descriptor, also while it is recorded") {
       "say closed\n" +
       std::string(kObjects) + "loop-until-file $DIR/stop\n" + kEverything + "end\n");
   REQUIRE(process != nullptr);
+  // The first command after it is lost with the connection that it is sent on, for 20 s.
   SECTION("dormant: it registers anew, and can be captured") {
+    if (std::getenv("NANOLANE_LONG") == nullptr) {
+      process->Touch("close");
+      process->Touch("stop");
+      CHECK(process->Wait().code == 0);
+      return;
+    }
     process->Touch("close");
     REQUIRE(process->WaitSaid("closed"));
     absl::StatusOr<std::string> session_id = absl::UnknownError("");
     do {
       session_id = rig.client().Start({.pid = process->pid()});
-    } while (absl::IsNotFound(session_id.status()) ||
+    } while (absl::IsDeadlineExceeded(session_id.status()) ||
+             absl::IsNotFound(session_id.status()) ||
              absl::IsFailedPrecondition(session_id.status()));
     INFO(session_id.status());
     REQUIRE(session_id.ok());
@@ -129,7 +138,7 @@ TEST_CASE("a process may close every descriptor, also while it is recorded") {
     process->Touch("stop");
     CHECK(process->Wait().code == 0);
     REQUIRE(session.ok());
-    CHECK(Compare(process->Truth(), *session, {.graphs = kGraphs}) == "");
+    CHECK(Compare(process->Truth(), *session, {.graphs = kGraphs, .has_levels = false}) == "");
   }
   SECTION("recorded: the capture goes on, and ends") {
     const auto session_id =
@@ -142,7 +151,8 @@ TEST_CASE("a process may close every descriptor, also while it is recorded") {
     process->Touch("stop");
     CHECK(process->Wait().code == 0);
     REQUIRE(session.ok());
-    CHECK(Compare(process->Truth(), *session, {.graphs = kGraphs}) == "");
+    // Nothing had been allocated when it began: no context, no level.
+    CHECK(Compare(process->Truth(), *session, {.graphs = kGraphs, .has_levels = false}) == "");
   }
 }
 
