@@ -30,6 +30,8 @@ void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   clock_ = &clock;
   off_ns_ = INT64_MAX;
   last_correlation_ = 0;
+  on_ns_ = INT64_MIN;
+  off_ns_ = INT64_MAX;
   records_ = 0;
   kernels_ = 0;
   next_ = nullptr;
@@ -110,9 +112,7 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
   const auto& from = As<Kernel>(activity);
   if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   const auto count = [&] {
-    const uint32_t first = FirstCorrelation();
-    const bool was_seen = first != 0 && static_cast<int32_t>(from.correlationId - first) >= 0;
-    if (from.graphId == 0 && was_seen) ++kernels_;
+    if (from.graphId == 0 && FirstCorrelation() != 0) ++kernels_;
   };
   if (!HasTimes(use, from.start, from.end, kSlotKernel)) {
     count();
@@ -221,11 +221,14 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemory(const CaptureUse& use,
   const auto& from = As<Memory>(activity);
   if (IsOutside(0, from.timestamp)) return Verdict::kDone;
   if (!HasTimes(use, from.timestamp, from.timestamp, kSlotMemory)) return Verdict::kDone;
+  // Its time is the call's own; the calls themselves are not listened to.
+  const int64_t time_ns = clock_->ToMonotonic(from.timestamp);
+  if (time_ns < on_ns_ || time_ns >= off_ns_) return Verdict::kDone;
   const bool frees = from.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
   return Write<wire::MemoryRecord>(use, wire::RecordType::kMemory, kSlotMemory,
                                    [&](wire::MemoryRecord& record) {
                                      const auto bytes = static_cast<int64_t>(from.bytes);
-                                     record.time_ns = clock_->ToMonotonic(from.timestamp);
+                                     record.time_ns = time_ns;
                                      record.bytes = frees ? -bytes : bytes;
                                      record.address = from.address;
                                      record.pool = from.memoryPoolConfig.address;

@@ -46,7 +46,10 @@ uint32_t KindsOf(CallClass call_class) {
     case CallClass::kGraphLaunch:
     case CallClass::kCopy:
     case CallClass::kCaptureBegin:
-    case CallClass::kCaptureEnd: return wire::kKindLaunch;
+    case CallClass::kCaptureEnd:
+      // Device work belongs to a capture by when its call began, so the calls are listened to even
+      // where they are not recorded.
+      return wire::kKindLaunch | wire::kKindKernel | wire::kKindMemcpy | wire::kKindMemset;
     case CallClass::kStreamSync:
     case CallClass::kEventSync:
     case CallClass::kContextSync:

@@ -68,6 +68,27 @@ constexpr ActivityOfKind kActivities[] = {
     {wire::kKindKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
 };
 
+// A level with a time at which it held. A change that is in progress has taken its memory and bears
+// a later time, or the other way around: so the level has to be the same a while before and after,
+// and at the time itself. Where the process allocates without a pause, the last try has to do.
+bool ReadMemoryLevel(int32_t device, wire::MemoryLevelFact* level) {
+  constexpr int kTries = 32;
+  constexpr int64_t kWhileNs = 10'000;
+  const auto read = [&](uint64_t* used) { return DeviceMemory(device, used, &level->total_bytes); };
+  for (int i = 0; i < kTries; ++i) {
+    uint64_t before = 0;
+    uint64_t after = 0;
+    if (!read(&before)) return false;
+    Pause(kWhileNs);
+    level->time_ns = MonotonicNs();
+    if (!read(&level->used_bytes)) return false;
+    Pause(kWhileNs);
+    if (!read(&after)) return false;
+    if (before == level->used_bytes && after == level->used_bytes) return true;
+  }
+  return true;
+}
+
 const char* TextOf(const CuptiLibrary& cupti, CUptiResult result) {
   const char* text = nullptr;
   cupti.get_result_string(result, &text);
@@ -251,14 +272,20 @@ void Capture::WriteDeviceFacts() {
     device.memory_bytes = gpus[i].memory_bytes;
     memcpy(device.name, gpus[i].name, sizeof(device.name));
     ring_->AppendFact(&device, sizeof(device));
-    if ((kinds_asked_ & wire::kKindMemory) == 0) continue;
+  }
+}
+
+// Once changes are recorded: what changed before is in the level, what changes after is added to
+// it.
+void Capture::WriteMemoryLevels() {
+  if ((kinds_on_ & wire::kKindMemory) == 0) return;
+  wire::Gpu gpus[wire::kMaxGpus];
+  const uint32_t count = ListGpus(gpus, wire::kMaxGpus);
+  for (uint32_t i = 0; i < count; ++i) {
     wire::MemoryLevelFact level{};
     level.header.type = static_cast<uint16_t>(wire::FactType::kMemoryLevel);
     level.header.id = static_cast<uint32_t>(gpus[i].index);
-    level.time_ns = MonotonicNs();
-    if (DeviceMemory(gpus[i].index, &level.used_bytes, &level.total_bytes)) {
-      ring_->AppendFact(&level, sizeof(level));
-    }
+    if (ReadMemoryLevel(gpus[i].index, &level)) ring_->AppendFact(&level, sizeof(level));
   }
 }
 
@@ -331,8 +358,11 @@ void Capture::CountDropped(bool ask_cupti) {
   size_t dropped = 0;
   if (ask_cupti && cupti_->get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
     ring_->CountLoss(wire::LossReason::kCuptiDropped, kSlotKernel, dropped);
+    dropped_ += dropped;
   }
-  ring_->CountLoss(wire::LossReason::kBuffersFull, kSlotKernel, TakeThrownAway());
+  const uint64_t thrown_away = TakeThrownAway();
+  ring_->CountLoss(wire::LossReason::kBuffersFull, kSlotKernel, thrown_away);
+  dropped_ += thrown_away;
   ring_->CountLoss(wire::LossReason::kNoThreadState, kSlotLaunch, TakeRefusedUses());
 }
 
@@ -353,9 +383,12 @@ void Capture::Drain(int64_t drain_ns) {
       const CaptureUse use;
       if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
     }
+    // What CUPTI says it has dropped does not come.
+    CountDropped();
     const int64_t now = MonotonicNs();
     if (decoder_.records() != before) quiet_since = now;
-    const bool all_here = !counts || decoder_.kernels() >= KernelLaunches(ring_->number());
+    const bool all_here =
+        !counts || decoder_.kernels() + dropped_ >= KernelLaunches(ring_->number());
     if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return;
     if (now >= deadline || HasFailed()) return;
     if (ProcessEnds() && now >= begin + kDrainAtExitNs) return;
@@ -375,6 +408,7 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
   {
     const CaptureUse use;
     if (use) WriteOpenRanges(use, off);
+    if (use) WriteOpenWaits(use, off);
   }
   if (!HasFailed()) {
     Drain(in_hurry && drain_ns > kDrainAtExitNs ? kDrainAtExitNs : drain_ns);

@@ -52,6 +52,7 @@ class Capture {
   bool EnableKinds(Refusal* refusal);
   void DisableKinds();
   void WriteDeviceFacts();
+  void WriteMemoryLevels();
   void WriteClockFact();
   void WriteNote(const char* text);
   void NoteWhatIsMissing();
@@ -77,6 +78,7 @@ class Capture {
   int64_t on_ns_ = 0;
   int64_t ends_ns_ = 0;
   int64_t next_slow_ns_ = 0;  // of clock facts and looking for PyTorch
+  uint64_t dropped_ = 0;      // by CUPTI, in this capture
   bool waits_for_room_ = false;
   bool ring_is_free_ = true;
 };

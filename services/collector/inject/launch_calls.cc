@@ -25,6 +25,31 @@ void NoteFirst(uint32_t correlation) {
   }
 }
 
+// Calls that were entered while the capture was being turned on: their device work may be
+// recorded by CUPTI, and is not the capture's. As bits, by correlation from the first such call on;
+// those before it came to be called at the same time, in other threads.
+constexpr uint32_t kEarlyBits = 1U << 20;
+constexpr uint32_t kEarlySlack = 1U << 14;
+std::atomic<uint64_t> g_early[kEarlyBits / 64];
+std::atomic<uint64_t> g_early_base{0};  // 0: none yet; else the correlation of bit 0, and 1 << 32
+
+void NoteEarly(uint32_t correlation) {
+  uint64_t base = g_early_base.load(std::memory_order_acquire);
+  if (base == 0) {
+    const uint64_t wanted = uint64_t{1} << 32 | uint32_t{correlation - kEarlySlack};
+    if (g_early_base.compare_exchange_strong(base, wanted, std::memory_order_acq_rel))
+      base = wanted;
+  }
+  const uint32_t bit = correlation - static_cast<uint32_t>(base);
+  if (bit >= kEarlyBits) return;
+  g_early[bit / 64].fetch_or(uint64_t{1} << bit % 64, std::memory_order_relaxed);
+}
+
+void ForgetEarly() {
+  if (g_early_base.exchange(0, std::memory_order_acq_rel) == 0) return;
+  for (std::atomic<uint64_t>& bits : g_early) bits.store(0, std::memory_order_relaxed);
+}
+
 wire::ApiDomain DomainOf(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? wire::ApiDomain::kRuntime
                                                : wire::ApiDomain::kDriver;
@@ -176,19 +201,41 @@ Waited WhatIsWaitedFor(const Call& call, const CUpti_CallbackData& data) {
   }
 }
 
-void WriteSync(const CaptureUse& use, const Call& call, const CUpti_CallbackData& data) {
+bool IsWait(CallClass call_class) {
+  switch (call_class) {
+    case CallClass::kStreamSync:
+    case CallClass::kEventSync:
+    case CallClass::kContextSync:
+    case CallClass::kDeviceSync:
+    case CallClass::kStreamWait: return true;
+    default: return false;
+  }
+}
+
+void BeginWait(ThreadState& state, const Call& call, const CUpti_CallbackData& data) {
   const Waited waited = WhatIsWaitedFor(call, data);
+  state.wait = {.stream = waited.stream,
+                .event_stream = waited.event_stream,
+                .context = data.contextUid,
+                .device = DeviceOf(data),
+                .type = static_cast<uint8_t>(waited.type)};
+  state.open_wait.store(1, std::memory_order_release);
+}
+
+// Once for each wait, by whoever comes first.
+void WriteWait(const CaptureUse& use, ThreadState& state, int64_t duration_ns) {
+  if (state.open_wait.exchange(0, std::memory_order_acq_rel) == 0) return;
   use.Write<wire::SyncRecord>(wire::RecordType::kSync, kSlotSync, [&](wire::SyncRecord& record) {
-    record.start_ns = call.start_ns;
-    record.duration_ns = call.duration_ns;
-    record.stream = waited.stream;
-    record.event_stream = waited.event_stream;
-    record.context = data.contextUid;
-    record.device = DeviceOf(data);
-    record.correlation = data.correlationId;
-    record.cbid = static_cast<uint16_t>(call.id);
-    record.domain = static_cast<uint8_t>(DomainOf(call.domain));
-    record.sync_type = static_cast<uint8_t>(waited.type);
+    record.start_ns = state.call_start_ns;
+    record.duration_ns = duration_ns;
+    record.stream = state.wait.stream;
+    record.event_stream = state.wait.event_stream;
+    record.context = state.wait.context;
+    record.device = state.wait.device;
+    record.correlation = state.open_correlation;
+    record.cbid = state.open_cbid;
+    record.domain = state.open_domain;
+    record.sync_type = state.wait.type;
   });
 }
 
@@ -207,7 +254,10 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
     return;
   }
   const int64_t now = MonotonicNs();
-  if (use->HasEnded(now)) return;
+  if (!use->Includes(now)) {
+    if (!use->HasEnded(now)) NoteEarly(data.correlationId);
+    return;
+  }
   state.call_open = true;
   state.open_capture = capture;
   state.open_correlation = data.correlationId;
@@ -247,7 +297,7 @@ void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId i
     case CallClass::kEventSync:
     case CallClass::kContextSync:
     case CallClass::kDeviceSync:
-    case CallClass::kStreamWait: WriteSync(use, call, data); return;
+    case CallClass::kStreamWait: WriteWait(use, state, call.duration_ns); return;
     case CallClass::kEventRecord:
       if (succeeded) NoteRecord(call, data);
       return;
@@ -281,10 +331,28 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table) {
   g_cupti = &cupti;
   g_table = &table;
   g_first_correlation.store(0, std::memory_order_relaxed);
+  ForgetEarly();
   g_stream_captures.store(0, std::memory_order_relaxed);
-  ForEachThread(
-      [](ThreadState& state) { state.last_correlation.store(0, std::memory_order_relaxed); });
+  ForEachThread([](ThreadState& state) {
+    state.last_correlation.store(0, std::memory_order_relaxed);
+    state.open_wait.store(0, std::memory_order_relaxed);
+  });
   ForgetEvents();
+}
+
+void WriteOpenWaits(const CaptureUse& use, int64_t off_ns) {
+  ForEachThread([&](ThreadState& state) {
+    if (state.open_wait.load(std::memory_order_acquire) == 0) return;
+    const WritingAs as(use, state.thread);
+    WriteWait(use, state, off_ns - state.call_start_ns);
+  });
+}
+
+bool WasEarly(uint32_t correlation) {
+  const uint64_t base = g_early_base.load(std::memory_order_acquire);
+  const uint32_t bit = correlation - static_cast<uint32_t>(base);
+  if (base == 0 || bit >= kEarlyBits) return false;
+  return (g_early[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
 }
 
 uint32_t FirstCorrelation() { return g_first_correlation.load(std::memory_order_relaxed); }

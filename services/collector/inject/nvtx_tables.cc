@@ -161,7 +161,7 @@ void WriteRange(const CaptureUse& use, const What& what, const Extent& extent) {
 bool IsRecording(const CaptureUse& use, int64_t* now_ns) {
   if (!use || (use->kinds & wire::kKindNvtx) == 0) return false;
   *now_ns = MonotonicNs();
-  return !use->HasEnded(*now_ns);
+  return use->Includes(*now_ns);
 }
 
 // Pushed ranges -------------------------------------------------------------------------------

@@ -243,6 +243,18 @@ CaptureUse::~CaptureUse() {
   if (capture_ != nullptr) state_->busy.fetch_sub(1, std::memory_order_release);
 }
 
+WritingAs::WritingAs(const CaptureUse& use, uint32_t thread)
+    : use_(use), own_thread_(use.thread().thread) {
+  // A page is of one thread.
+  use_->ring->CloseOwnPage(use_.thread());
+  use_.thread().thread = thread;
+}
+
+WritingAs::~WritingAs() {
+  use_->ring->CloseOwnPage(use_.thread());
+  use_.thread().thread = own_thread_;
+}
+
 void ClosePageOfEndingThread(ThreadState& state) {
   state.busy.fetch_add(1, std::memory_order_seq_cst);
   if (const CaptureInProgress* capture = g_capture.load(std::memory_order_seq_cst)) {

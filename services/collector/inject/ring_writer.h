@@ -142,6 +142,19 @@ class CaptureUse {
   const CaptureInProgress* capture_ = nullptr;
 };
 
+// While it lives, what the calling thread writes counts as the other thread's.
+class WritingAs {
+ public:
+  WritingAs(const CaptureUse& use, uint32_t thread);
+  ~WritingAs();
+  WritingAs(const WritingAs&) = delete;
+  WritingAs& operator=(const WritingAs&) = delete;
+
+ private:
+  const CaptureUse& use_;
+  const uint32_t own_thread_;
+};
+
 // Bit numbers of wire::Kinds, for counters.
 enum KindSlot : uint32_t {
   kSlotKernel = 0,

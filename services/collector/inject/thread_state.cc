@@ -118,6 +118,7 @@ void ResetThreadsAfterFork() {
     state->busy.store(0, std::memory_order_relaxed);
     state->has_page = false;
     state->call_open = false;
+    state->open_wait.store(0, std::memory_order_relaxed);
     state->nvtx_depth.store(0, std::memory_order_relaxed);
     if (state == t_state) {
       state->thread = static_cast<uint32_t>(syscall(SYS_gettid));

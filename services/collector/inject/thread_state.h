@@ -28,6 +28,15 @@ struct OpenRange {
   uint32_t category;
 };
 
+// What a synchronizing call waits for, as wire::SyncRecord has it.
+struct OpenWait {
+  int64_t stream;
+  int64_t event_stream;
+  uint32_t context;
+  int32_t device;
+  uint8_t type;
+};
+
 struct ThreadState {
   std::atomic<uint32_t> taken;  // 1: belongs to a living thread
   uint32_t thread;              // operating-system id
@@ -56,6 +65,10 @@ struct ThreadState {
   bool call_open;
   uint64_t open_capture;  // number of the capture in which it was entered
   int64_t call_start_ns;
+  // The wait that it is in. 1: not recorded yet; whoever takes it does so: the thread when the call
+  // returns, or the agent when the capture ends before.
+  std::atomic<uint32_t> open_wait;
+  OpenWait wait;
 
   std::atomic<uint32_t> last_correlation;  // of the last call that it entered
 

@@ -29,7 +29,7 @@ void Hook(void* address, int64_t bytes, size_t allocated, size_t reserved, uint1
     const CaptureUse use;
     if (use && (use->kinds & wire::kKindFrameworkMemory) != 0 && (device & 0xFF) == kCudaDevice) {
       const int64_t now = MonotonicNs();
-      if (!use->HasEnded(now)) {
+      if (use->Includes(now)) {
         use.Write<wire::FrameworkMemoryRecord>(
             wire::RecordType::kFrameworkMemory, kSlotFrameworkMemory,
             [&](wire::FrameworkMemoryRecord& record) {

@@ -18,6 +18,8 @@ Batch::Batch(RingReader& reader, const BuilderOptions& options)
 absl::StatusOr<bool> Batch::Fill(int64_t now_ns) {
   reader_.Release();
   builder_.SetNow(now_ns);
+  // Full of launches whose work has not come: they leave nothing to append.
+  if (empty()) records_ = 0;
   const size_t room = kMaxRecords - records_;
   const size_t given = reader_.Read(room, builder_);
   records_ += given;

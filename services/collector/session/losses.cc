@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, wire::kLossReasons> kReasons = {
     "more threads than are kept apart",
 };
 
+constexpr size_t kKernelSlot = 0;  // bit number of wire::kKindKernel
+
 struct KindSlot {
   EventKind kind;
   std::string_view prefix;  // where the kind does not say enough
@@ -38,6 +40,17 @@ constexpr std::array<KindSlot, wire::kKindSlots> kKinds = {{
     {EventKind::kMemory, "the framework's allocator: "},
     {EventKind::kUnspecified, "launch calls, whose device work is kept: "},
 }};
+
+// Kernels whose loss the process has counted leave launches behind: each is lost once.
+uint64_t UnexplainedLaunches(const RingReader& reader, const BuilderCounts& counts) {
+  uint64_t counted = 0;
+  for (size_t reason = 0; reason < wire::kLossReasons; ++reason) {
+    const bool event_is_kept = reason == static_cast<size_t>(wire::LossReason::kFactsFull);
+    if (!event_is_kept) counted += reader.counters().lost()[reason][kKernelSlot];
+  }
+  const uint64_t launches = counts.launches_unmatched + counts.launches_dropped;
+  return launches > counted ? launches - counted : 0;
+}
 
 void AddLoss(std::vector<Loss>& losses, EventKind kind, std::string_view reason, uint64_t count) {
   if (count == 0) return;
@@ -64,7 +77,7 @@ std::vector<Loss> Losses(const RingReader& reader, const SessionBuilder& builder
           reader.corrupt_facts() ? 1 : 0);
   const BuilderCounts& counts = builder.counts();
   AddLoss(losses, EventKind::kKernel, "kernel launches without a device record",
-          counts.launches_unmatched + counts.launches_dropped);
+          UnexplainedLaunches(reader, counts));
   AddLoss(losses, EventKind::kUnspecified,
           "launch calls of device work that is kept: not recorded, or too late",
           counts.unlaunched_work);

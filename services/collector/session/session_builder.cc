@@ -80,7 +80,8 @@ void SessionBuilder::TakeLaunch(const RecordView& view) {
                    .ref = view.ref,
                    .correlation = record.correlation,
                    .thread = view.thread,
-                   .is_kernel = LaunchesKernel(record.domain, record.cbid),
+                   .is_kernel = (options_.kinds & wire::kKindKernel) != 0 &&
+                                LaunchesKernel(record.domain, record.cbid),
                    .is_matched = view.stored};
   if (!launch.is_matched) sink_.PinLaunch(view.ref);
   held_.Take(record.correlation, [&](HeldEvent& held) {
@@ -207,7 +208,11 @@ void SessionBuilder::TakeRange(const RecordView& view) {
 }
 
 void SessionBuilder::TakeMemory(const RecordView& view) {
-  const auto& record = view.As<wire::MemoryRecord>();
+  changes_.Add(MemoryChange(view), [this](const MemoryChange& change) { GiveChange(change); });
+}
+
+void SessionBuilder::GiveChange(const MemoryChange& change) {
+  const wire::MemoryRecord& record = change.record();
   Event event = Timed(record.time_ns, 0);
   event.op = ops_.Memory(record);
   event.correlation = record.correlation;
@@ -215,7 +220,7 @@ void SessionBuilder::TakeMemory(const RecordView& view) {
   event.address = record.address;
   event.pool = levels_.PoolNumber(record.pool);
   event.level_bytes = levels_.After(record);
-  Give(EventKind::kMemory, lanes_.DriverMemory(record.device), event, view.ref);
+  Give(EventKind::kMemory, lanes_.DriverMemory(record.device), event, change.ref());
 }
 
 void SessionBuilder::TakeFrameworkMemory(const RecordView& view) {
@@ -232,10 +237,12 @@ void SessionBuilder::TakeFrameworkMemory(const RecordView& view) {
 
 void SessionBuilder::Expire() {
   held_.Expire(now_ns_, [this](HeldEvent& held) { GiveUp(held); });
+  changes_.Release(now_ns_, [this](const MemoryChange& change) { GiveChange(change); });
 }
 
 void SessionBuilder::Finish() {
   held_.Expire(std::numeric_limits<int64_t>::max(), [this](HeldEvent& held) { GiveUp(held); });
+  changes_.ReleaseAll([this](const MemoryChange& change) { GiveChange(change); });
   launches_.Clear([this](const Launch& launch) {
     if (launch.is_kernel && launch.start_ns >= on_ns_) ++counts_.launches_unmatched;
     sink_.DropLaunch(launch.ref);

@@ -21,6 +21,7 @@
 #include "services/collector/session/lane_table.h"
 #include "services/collector/session/launch_table.h"
 #include "services/collector/session/memory_levels.h"
+#include "services/collector/session/memory_order.h"
 #include "services/collector/session/name_table.h"
 #include "services/collector/session/op_table.h"
 
@@ -96,6 +97,7 @@ class SessionBuilder final : public RingVisitor {
   void TakeSync(const RecordView& view);
   void TakeRange(const RecordView& view);
   void TakeMemory(const RecordView& view);
+  void GiveChange(const MemoryChange& change);
   void TakeFrameworkMemory(const RecordView& view);
 
   // Times as they were given, made legal.
@@ -117,6 +119,7 @@ class SessionBuilder final : public RingVisitor {
   LaunchTable launches_;
   HeldEvents held_;
   MemoryLevels levels_;
+  MemoryOrder changes_;
   ClockPairs clock_;
   std::vector<std::string> notes_;
   BuilderCounts counts_;

@@ -298,7 +298,7 @@ TEST_CASE("the driver's memory has a level from the baseline on") {
                                          .memory_kind = 3,
                                          .is_async = 1});
   rig.writer.Write(5, wire::MemoryRecord{.time_ns = 11, .bytes = -64, .memory_kind = 2});
-  rig.Drain();
+  rig.Finish();
   REQUIRE(rig.events().size() == 2);
   const SeenEvent& first = rig.events()[0];
   CHECK(first.lane.kind == LaneKind::kMemoryDriver);
@@ -319,8 +319,21 @@ TEST_CASE("after a restart the driver's memory has no level") {
   CaptureRig rig({.is_resumed = true});
   rig.writer.WriteFact(wire::FactType::kMemoryLevel, 0, wire::MemoryLevelFact{.used_bytes = 1000});
   rig.writer.Write(5, wire::MemoryRecord{.time_ns = 10, .bytes = 64, .memory_kind = 3});
-  rig.Drain();
+  rig.Finish();
   CHECK(rig.only().event.level_bytes == trace::kNoLevel);
+}
+
+TEST_CASE("changes of memory that arrive out of order are added up in the order of their times") {
+  CaptureRig rig;
+  rig.writer.WriteFact(wire::FactType::kMemoryLevel, 0, wire::MemoryLevelFact{.used_bytes = 1000});
+  for (const int64_t time_ns : {30, 10, 20}) {
+    rig.writer.Write(5, wire::MemoryRecord{.time_ns = time_ns, .bytes = time_ns, .memory_kind = 3});
+  }
+  rig.Finish();
+  REQUIRE(rig.events().size() == 3);
+  CHECK(rig.events()[0].event.level_bytes == 1010);
+  CHECK(rig.events()[1].event.level_bytes == 1030);
+  CHECK(rig.events()[2].event.level_bytes == 1060);
 }
 
 TEST_CASE("the framework's memory has the levels that it says") {

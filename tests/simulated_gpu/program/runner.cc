@@ -19,6 +19,7 @@ Runner::Handler Runner::HandlerOf(std::string_view name) {
       {"loop", &Runner::RunLoop},
       {"loop-until-file", &Runner::RunLoopUntilFile},
       {"fork", &Runner::RunFork},
+      {"close-descriptors", &Runner::RunCloseDescriptors},
       {"exit", &Runner::RunExit},
       {"quick-exit", &Runner::RunQuickExit},
       {"inject", &Runner::RunInject},

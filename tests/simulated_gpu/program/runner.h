@@ -50,6 +50,7 @@ class Runner {
   absl::Status RunLoop(const Command& command);
   absl::Status RunLoopUntilFile(const Command& command);
   absl::Status RunFork(const Command& command);
+  absl::Status RunCloseDescriptors(const Command& command);
   absl::Status RunExit(const Command& command);
   absl::Status RunQuickExit(const Command& command);
   absl::Status RunInject(const Command& command);

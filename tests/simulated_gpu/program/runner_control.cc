@@ -17,6 +17,7 @@ namespace nanolane::sim {
 namespace {
 
 constexpr int64_t kPollNs = 500'000;
+constexpr int kMostDescriptors = 4096;
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
@@ -76,15 +77,26 @@ absl::Status Runner::RunLoopUntilFile(const Command& command) {
   return absl::OkStatus();
 }
 
-// The child runs the block, then exits as a program does; its parent waits for it.
+// The child runs the block, then exits as a program does; its parent waits for it, but for one that
+// lives apart.
 absl::Status Runner::RunFork(const Command& command) {
   const int child = truth_.Fork();
   if (child < 0) return Wrong(command, "failed");
   if (child == 0) std::exit(Run(command.body).ok() ? 0 : 1);
+  if (WordAt(command, 0) == "apart") return absl::OkStatus();
   int status = 0;
   (void)waitpid(child, &status, 0);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
   return Wrong(command, "has a child that failed");
+}
+
+// As a program does that becomes a daemon: whatever is open, whoever opened it. The truth goes on.
+absl::Status Runner::RunCloseDescriptors(const Command&) {
+  const int kept = truth_.descriptor();
+  for (int fd = 3; fd < kMostDescriptors; ++fd) {
+    if (fd != kept) close(fd);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Runner::RunExit(const Command& command) {

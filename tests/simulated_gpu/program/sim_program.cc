@@ -6,7 +6,9 @@
 // the file of truth.h. Commands, one a line; a block ends with `end`:
 //
 //   say TEXT | wait-file PATH | sleep us=N | exit [CODE] | quick-exit [CODE]
-//   loop N … | loop-until-file PATH … | threads N … | fork …      blocks; threads are joined
+//   close-descriptors      all from 3 on, but the truth's
+//   loop N … | loop-until-file PATH … | threads N … | fork [apart] …
+//                 blocks; threads are joined, and so are children that do not live apart
 //   init | device N | stream NAME | event NAME | pool NAME    streams `default`, `per-thread` exist
 //   launch STREAM KERNEL [n=] [ns=] [grid=X,Y,Z] [block=X,Y,Z] [shared=] [fails=CODE]
 //          [api=runtime|runtime-exc|driver|driver-ex]

@@ -43,6 +43,8 @@ class Truth {
   void Add(const Deed& deed);
   // Writes what this thread has added.
   void Flush();
+  // Of its file; -1: nothing is kept.
+  int descriptor() const { return file_ == nullptr ? -1 : fileno(file_); }
   // fork, whose child keeps nothing.
   int Fork();
 
