@@ -28,7 +28,6 @@ const Record& As(const CUpti_Activity& activity) {
 void ActivityDecoder::Start(const CuptiLibrary& cupti, const ClockMap& clock) {
   cupti_ = &cupti;
   clock_ = &clock;
-  off_ns_ = INT64_MAX;
   last_correlation_ = 0;
   on_ns_ = INT64_MIN;
   off_ns_ = INT64_MAX;
@@ -93,11 +92,15 @@ ActivityDecoder::Verdict ActivityDecoder::Write(const CaptureUse& use, wire::Rec
   return Verdict::kDone;
 }
 
+// Of a call before the first that was listened to, or after the last.
 bool ActivityDecoder::IsOutside(uint32_t correlation, uint64_t start) const {
-  if (off_ns_ == INT64_MAX || start == 0 || clock_->ToMonotonic(start) <= off_ns_) return false;
-  const bool launched_before = last_correlation_ != 0 && correlation != 0 &&
-                               static_cast<int32_t>(correlation - last_correlation_) <= 0;
-  return !launched_before;
+  if (correlation == 0) return false;
+  if (WasEarly(correlation)) return true;
+  const uint32_t first = FirstCorrelation();
+  if (first != 0 && static_cast<int32_t>(correlation - first) < 0) return true;
+  if (last_correlation_ != 0) return static_cast<int32_t>(correlation - last_correlation_) > 0;
+  // No call was seen at all.
+  return off_ns_ != INT64_MAX && clock_->ToMonotonic(start) >= off_ns_;
 }
 
 bool ActivityDecoder::HasTimes(const CaptureUse& use, uint64_t start, uint64_t end,
@@ -219,7 +222,6 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemory(const CaptureUse& use,
                                                        const CUpti_Activity& activity) {
   const auto& from = As<Memory>(activity);
-  if (IsOutside(0, from.timestamp)) return Verdict::kDone;
   if (!HasTimes(use, from.timestamp, from.timestamp, kSlotMemory)) return Verdict::kDone;
   // Its time is the call's own; the calls themselves are not listened to.
   const int64_t time_ns = clock_->ToMonotonic(from.timestamp);

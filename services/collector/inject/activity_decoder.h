@@ -20,8 +20,10 @@ class ActivityDecoder {
   // after the end of the capture can be told apart only when that is set.
   bool DecodeCompleted(const CaptureUse& use, bool drop, int64_t until_ns = INT64_MAX);
 
-  // What begins after `off_ns` and was not launched before it is not of the capture. `last` is the
-  // highest correlation id that was launched before; 0: not known.
+  // Allocations before this time are not of the capture.
+  void SetBegin(int64_t on_ns) { on_ns_ = on_ns; }
+  // Device work that was launched after the call `last`, and allocations from `off_ns` on, are not
+  // of the capture. Without a call (0) device work is cut by its own time.
   void SetEnd(int64_t off_ns, uint32_t last) {
     off_ns_ = off_ns;
     last_correlation_ = last;
@@ -54,6 +56,7 @@ class ActivityDecoder {
 
   const CuptiLibrary* cupti_ = nullptr;
   const ClockMap* clock_ = nullptr;
+  int64_t on_ns_ = INT64_MIN;
   int64_t off_ns_ = INT64_MAX;
   uint32_t last_correlation_ = 0;
   uint64_t records_ = 0;

@@ -135,6 +135,7 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   kinds_asked_ = start.kinds & wire::kAllKinds;
   kinds_on_ = 0;
   waits_for_room_ = false;
+  dropped_ = 0;
   g_failed.store(false, std::memory_order_relaxed);
   PrepareLaunchCalls(*cupti_, table_);
   ForgetProcessRanges();
@@ -170,9 +171,11 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
     return false;
   }
   LookForTorch();
-  on_ns_ = MonotonicNs();
+  WriteMemoryLevels();
+  on_ns_ = MonotonicNs() + kNoticeNs;
   ends_ns_ = on_ns_ + start.duration_ns;
   BeginCapture(on_ns_, ends_ns_);
+  decoder_.SetBegin(on_ns_);
   next_slow_ns_ = on_ns_ + kSecondNs;
   NoteWhatIsMissing();
   wire::RingHeader& header = ring->header();
@@ -374,7 +377,7 @@ void Capture::Drain(int64_t drain_ns) {
   const int64_t begin = MonotonicNs();
   const int64_t deadline = begin + drain_ns;
   int64_t quiet_since = begin;
-  const bool counts = (kinds_on_ & wire::kKindLaunch) != 0 && (kinds_on_ & wire::kKindKernel) != 0;
+  const bool counts = (kinds_on_ & wire::kKindKernel) != 0;
   for (;;) {
     ParkIfHandsOff();
     cupti_->flush_all(0);
@@ -384,7 +387,7 @@ void Capture::Drain(int64_t drain_ns) {
       if (use) waits_for_room_ = !decoder_.DecodeCompleted(use, false);
     }
     // What CUPTI says it has dropped does not come.
-    CountDropped();
+    CountDropped(true);
     const int64_t now = MonotonicNs();
     if (decoder_.records() != before) quiet_since = now;
     const bool all_here =
@@ -398,13 +401,13 @@ void Capture::Drain(int64_t drain_ns) {
 
 void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
   const int64_t now = MonotonicNs();
-  const int64_t off = now < ends_ns_ ? now : ends_ns_;
+  const int64_t off = now + kNoticeNs < ends_ns_ ? now + kNoticeNs : ends_ns_;
   ForgetOtherTools();
   const bool in_hurry = ProcessEnds();
   const int64_t patience_ns = in_hurry ? kPatienceAtExitNs : kPatienceNs;
   if (!CloseCapture(off, patience_ns)) Log("a thread stays in a hook");
   RemoveTorchHook();
-  decoder_.SetEnd(off, (kinds_on_ & wire::kKindLaunch) != 0 ? LastCorrelation() : 0);
+  decoder_.SetEnd(off, LastCorrelation());
   {
     const CaptureUse use;
     if (use) WriteOpenRanges(use, off);
@@ -415,10 +418,6 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
     ParkIfHandsOff();
     DisableKinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  }
-  {
-    const CaptureUse use;
-    if (use) WriteOpenSyncs(use, off);
   }
   DecodeTheRest(ProcessEnds() ? kPatienceAtExitNs : kRoomPatienceNs);
   WriteClockFact();

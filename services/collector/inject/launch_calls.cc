@@ -151,11 +151,10 @@ void CountKernelLaunch(ThreadState& state, uint64_t capture) {
 
 void WriteLaunch(const CaptureUse& use, const Call& call, const CUpti_CallbackData& data) {
   const bool is_kernel = call.facts.call_class == CallClass::kKernelLaunch;
-  const int64_t published_ns = use->published_ns;
-  if (is_kernel && GoesIntoGraph(call, published_ns, data)) return;
-  if (is_kernel && use->HasBegun(call.start_ns)) {
-    CountKernelLaunch(use.thread(), use->ring->number());
-  }
+  const int64_t on_ns = use->on_ns.load(std::memory_order_relaxed);
+  if (is_kernel && GoesIntoGraph(call, on_ns, data)) return;
+  if (is_kernel) CountKernelLaunch(use.thread(), use->ring->number());
+  if ((use->kinds & wire::kKindLaunch) == 0) return;
   use.Write<wire::LaunchRecord>(wire::RecordType::kLaunch, kSlotLaunch,
                                 [&](wire::LaunchRecord& record) {
                                   record.start_ns = call.start_ns;
@@ -258,6 +257,8 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
     if (!use->HasEnded(now)) NoteEarly(data.correlationId);
     return;
   }
+  // The inner call of one that was early.
+  if (WasEarly(data.correlationId)) return;
   state.call_open = true;
   state.open_capture = capture;
   state.open_correlation = data.correlationId;
@@ -265,8 +266,9 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
   state.open_domain = static_cast<uint8_t>(DomainOf(domain));
   state.call_start_ns = now;
   state.last_correlation.store(data.correlationId, std::memory_order_relaxed);
-  // Before that, a launch may have no device record.
-  if (use->HasBegun(now)) NoteFirst(data.correlationId);
+  NoteFirst(data.correlationId);
+  const CallFacts facts = g_table->At(domain, id);
+  if (IsWait(facts.call_class)) BeginWait(state, {domain, id, facts, now, 0}, data);
 }
 
 void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -364,30 +366,6 @@ uint32_t LastCorrelation() {
     if (own != 0 && (last == 0 || static_cast<int32_t>(own - last) > 0)) last = own;
   });
   return last;
-}
-
-void WriteOpenSyncs(const CaptureUse& use, int64_t off_ns) {
-  const uint64_t capture = use->ring->number();
-  ForEachThread([&](ThreadState& state) {
-    if (!state.call_open || state.open_capture != capture) return;
-    const auto domain = state.open_domain == static_cast<uint8_t>(wire::ApiDomain::kRuntime)
-                            ? CUPTI_CB_DOMAIN_RUNTIME_API
-                            : CUPTI_CB_DOMAIN_DRIVER_API;
-    const wire::SyncType type = SyncTypeOf(g_table->At(domain, state.open_cbid).call_class);
-    if (type == wire::SyncType{0} || type == wire::SyncType::kStreamWaitEvent) return;
-    use.Write<wire::SyncRecord>(wire::RecordType::kSync, kSlotSync, [&](wire::SyncRecord& record) {
-      record.start_ns = state.call_start_ns;
-      record.duration_ns = off_ns - state.call_start_ns;
-      record.stream = -1;
-      record.event_stream = -1;
-      record.device = -1;
-      record.correlation = state.open_correlation;
-      record.cbid = state.open_cbid;
-      record.domain = state.open_domain;
-      record.sync_type = static_cast<uint8_t>(type);
-    });
-    state.call_open = false;
-  });
 }
 
 uint64_t KernelLaunches(uint64_t capture) {

@@ -25,10 +25,13 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table);
 uint32_t FirstCorrelation();
 // The highest; 0: none. Exact once CloseCapture has returned.
 uint32_t LastCorrelation();
-// Once no callback comes any more: writes the waits that threads are still in, up to `off_ns`.
-// Which stream they wait for is not known then.
-void WriteOpenSyncs(const CaptureUse& use, int64_t off_ns);
-// Kernel launches (not of graphs) that began after BeginCapture and succeeded.
+// Writes the waits that threads are still in, up to `off_ns`, as their threads'. Once CloseCapture
+// has returned.
+void WriteOpenWaits(const CaptureUse& use, int64_t off_ns);
+
+// Whether the call was entered while the capture was being turned on.
+bool WasEarly(uint32_t correlation);
+// Kernel launches (not of graphs) of the capture that succeeded.
 uint64_t KernelLaunches(uint64_t capture);
 
 }  // namespace nanolane::inject

@@ -228,8 +228,9 @@ int Pop(const Text* domain) {
   uint32_t at = depth;
   while (at > 0 && state.nvtx[at - 1].domain_handle != domain) --at;
   if (at == 0) {
-    WriteRange(use, {.domain = NameOf(*use->ring, use.thread(), domain)},
-               {use->published_ns, now, state.thread, wire::kNvtxBeganBefore});
+    WriteRange(
+        use, {.domain = NameOf(*use->ring, use.thread(), domain)},
+        {use->on_ns.load(std::memory_order_relaxed), now, state.thread, wire::kNvtxBeganBefore});
     return 0;
   }
   const OpenRange range = state.nvtx[at - 1];
@@ -318,7 +319,7 @@ void End(const Text* domain, uint64_t id) {
   }
   if (found.id == 0) {
     WriteRange(use, {.domain = NameOf(*use->ring, use.thread(), domain)},
-               {use->published_ns, now, use.thread().thread,
+               {use->on_ns.load(std::memory_order_relaxed), now, use.thread().thread,
                 wire::kNvtxBeganBefore | wire::kNvtxProcessRange});
     return;
   }

@@ -197,7 +197,6 @@ bool Ring::AppendFact(const void* entry, size_t bytes, const void* text, size_t 
 void PublishCapture(Ring* ring, uint32_t kinds) {
   g_capture_value.ring = ring;
   g_capture_value.kinds = kinds;
-  g_capture_value.published_ns = MonotonicNs();
   g_capture_value.on_ns.store(INT64_MAX, std::memory_order_relaxed);
   g_capture_value.ends_ns.store(INT64_MAX, std::memory_order_relaxed);
   g_capture.store(&g_capture_value, std::memory_order_seq_cst);
@@ -210,6 +209,7 @@ void BeginCapture(int64_t on_ns, int64_t ends_ns) {
 
 bool CloseCapture(int64_t off_ns, int64_t patience_ns) {
   g_capture_value.ends_ns.store(off_ns, std::memory_order_seq_cst);
+  while (MonotonicNs() < off_ns) sched_yield();
   return SeeEveryThreadOutside(patience_ns);
 }
 

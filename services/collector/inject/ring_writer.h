@@ -73,20 +73,25 @@ class Ring {
 struct CaptureInProgress {
   Ring* ring;
   uint32_t kinds;  // Kinds that are on
-  // Complete from here on; until that is known, later than any time.
+  // Nothing that begins before it is recorded; INT64_MAX while it is being turned on.
   std::atomic<int64_t> on_ns;
-  int64_t published_ns;
   // Nothing that begins from here on is recorded. Threads check it themselves, so that a capture
   // ends by its deadline even if the agent is stuck within CUPTI.
   std::atomic<int64_t> ends_ns;
 
-  bool HasBegun(int64_t now_ns) const { return now_ns >= on_ns.load(std::memory_order_relaxed); }
+  bool Includes(int64_t now_ns) const {
+    return now_ns >= on_ns.load(std::memory_order_relaxed) && !HasEnded(now_ns);
+  }
   bool HasEnded(int64_t now_ns) const { return now_ns >= ends_ns.load(std::memory_order_relaxed); }
 };
 
-// Threads write from here on.
+// Both edges of a capture are told this long before they come, so that no thread compares its time
+// with an edge that it cannot know yet.
+inline constexpr int64_t kNoticeNs = 20'000;
+
+// Threads see it, and record nothing before BeginCapture.
 void PublishCapture(Ring* ring, uint32_t kinds);
-// Everything that was asked for is on.
+// What begins in [on_ns, ends_ns) is recorded.
 void BeginCapture(int64_t on_ns, int64_t ends_ns);
 // Nothing that begins after `off_ns` is recorded; when it returns true, no thread is within a use
 // that began before.
