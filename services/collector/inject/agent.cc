@@ -44,6 +44,7 @@ constexpr int64_t kLastRetryNs = 5 * kSecond;
 constexpr int64_t kFirstGpuLookNs = 200 * kMs;
 constexpr int kMostGpuLooks = 12;
 constexpr uint32_t kMostRings = 4;
+constexpr time_t kLookAtDescriptorsSeconds = 2;
 
 // A ring that was handed over and not released yet.
 struct HeldRing {
@@ -159,13 +160,11 @@ void Agent::Wait() {
     if (wait < 0) wait = 0;
     timeout = {.tv_sec = wait / kSecond, .tv_nsec = wait % kSecond};
   }
-  // A wake descriptor that the process has closed is not waited for; then look every second.
-  if (descriptors[0].fd < 0 && (next == INT64_MAX || timeout.tv_sec > 1)) {
-    timeout = {.tv_sec = 1, .tv_nsec = 0};
-    ppoll(descriptors, 2, &timeout, nullptr);
-    return;
+  // A descriptor that the process has closed gives no news: it is found out every so often.
+  if (next == INT64_MAX || timeout.tv_sec >= kLookAtDescriptorsSeconds) {
+    timeout = {.tv_sec = kLookAtDescriptorsSeconds, .tv_nsec = 0};
   }
-  ppoll(descriptors, 2, next == INT64_MAX ? nullptr : &timeout, nullptr);
+  ppoll(descriptors, 2, &timeout, nullptr);
 }
 
 void Agent::Work() {
