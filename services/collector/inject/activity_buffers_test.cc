@@ -1,5 +1,7 @@
 #include "services/collector/inject/activity_buffers.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -12,8 +14,21 @@
 namespace nanolane::inject {
 namespace {
 
+// What the estimate takes a record for.
+constexpr size_t kRecordBytes = 216;
+
 bool IsZero(const uint8_t* memory, size_t bytes) {
   return std::all_of(memory, memory + bytes, [](uint8_t byte) { return byte == 0; });
+}
+
+bool IsMapped(const uint8_t* memory) {
+  unsigned char resident = 0;
+  return mincore(const_cast<uint8_t*>(memory), 1, &resident) == 0;
+}
+
+bool IsResident(const uint8_t* memory) {
+  unsigned char resident = 0;
+  return mincore(const_cast<uint8_t*>(memory), 1, &resident) == 0 && (resident & 1) != 0;
 }
 
 std::vector<uint8_t*> TakeAll() {
@@ -30,7 +45,7 @@ std::vector<uint8_t*> TakeAll() {
 size_t Empty() {
   size_t count = 0;
   for (CompletedBuffer buffer; NextCompleted(&buffer); ++count) RecycleBuffer(buffer);
-  FreeIdleBuffers();
+  FreeBuffers();
   return count;
 }
 
@@ -100,7 +115,7 @@ TEST_CASE("an old CUPTI always gets one, and what came in too many is counted") 
   REQUIRE(extra != nullptr);
   CHECK(std::count(taken.begin(), taken.end(), extra) == 0);
   CHECK(IsZero(extra, kBufferBytes));
-  CompleteBuffer(extra, 216 * 10);
+  CompleteBuffer(extra, kRecordBytes * 10);
   CHECK(TakeThrownAway() == 10);
   CHECK(TakeThrownAway() == 0);
   uint8_t* const empty = TakeBuffer();
@@ -119,13 +134,57 @@ TEST_CASE("a buffer does not hold more than it has") {
   CHECK(Empty() == 1);
 }
 
-TEST_CASE("buffers that CUPTI still holds outlive a capture") {
+TEST_CASE("a buffer that CUPTI still holds after a capture is its own until it comes back") {
   PrepareBuffers(true);
   uint8_t* const held = TakeBuffer();
-  FreeIdleBuffers();
+  FreeBuffers();
   memset(held, 1, kBufferBytes);
-  CompleteBuffer(held, 10);
-  CHECK(Empty() == 1);
+  CHECK(TakeThrownAway() == 0);
+  CHECK(IsMapped(held));
+  CompleteBuffer(held, kRecordBytes * 3);
+  CHECK_FALSE(IsMapped(held));
+  CHECK(TakeThrownAway() == 3);
+  CHECK(Empty() == 0);
+}
+
+TEST_CASE("the end of a capture gives all buffers back, and counts what nobody has read") {
+  PrepareBuffers(true);
+  std::vector<uint8_t*> taken;
+  for (int i = 0; i < 20; ++i) taken.push_back(TakeBuffer());
+  CompleteBuffer(taken[0], kRecordBytes * 2);
+  CompleteBuffer(taken[1], kRecordBytes + 1);
+  for (size_t i = 2; i < taken.size(); ++i) CompleteBuffer(taken[i], 0);
+  FreeBuffers();
+  CHECK(TakeThrownAway() == 4);
+  CompletedBuffer buffer;
+  CHECK_FALSE(NextCompleted(&buffer));
+  for (const uint8_t* memory : taken) CHECK_FALSE(IsMapped(memory));
+  // All places are free again.
+  const std::vector<uint8_t*> all = TakeAll();
+  CHECK(TakeBuffer() == nullptr);
+  for (uint8_t* const memory : all) CompleteBuffer(memory, 0);
+  CHECK(Empty() == kMaxBuffers);
+}
+
+TEST_CASE("a capture begins with six buffers, whatever the one before has left") {
+  FreeBuffers();
+  PrepareBuffers(true);
+  uint8_t* const late = TakeBuffer();
+  CompleteBuffer(late, kRecordBytes * 5);
+  PrepareBuffers(true);
+  CHECK(TakeThrownAway() == 5);
+  CompletedBuffer buffer;
+  CHECK_FALSE(NextCompleted(&buffer));
+  // Those that are ready were touched already.
+  std::vector<uint8_t*> taken;
+  for (int i = 0; i < 6; ++i) {
+    taken.push_back(TakeBuffer());
+    CHECK(IsResident(taken.back()));
+  }
+  taken.push_back(TakeBuffer());
+  CHECK_FALSE(IsResident(taken.back()));
+  for (uint8_t* const memory : taken) CompleteBuffer(memory, 0);
+  CHECK(Empty() == 7);
 }
 
 TEST_CASE("threads that fill buffers while one reads them lose none") {

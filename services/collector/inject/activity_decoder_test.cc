@@ -81,11 +81,13 @@ struct Rig {
     PrepareBuffers(true);
     REQUIRE(clock.Start(Library()));
     decoder.Start(Library(), clock);
+    // As the agent's thread.
+    capture.ring().SetPrivileged(CurrentThread());
   }
   ~Rig() {
     CompletedBuffer buffer;
     while (NextCompleted(&buffer)) RecycleBuffer(buffer);
-    FreeIdleBuffers();
+    FreeBuffers();
   }
 
   template <typename... Records>
@@ -100,9 +102,9 @@ struct Rig {
     (add(records), ...);
     CompleteBuffer(memory, used);
   }
-  bool Decode(bool drop = false) {
+  bool Decode(bool drop = false, int64_t until_ns = INT64_MAX) {
     const CaptureUse use;
-    return decoder.DecodeCompleted(use, drop);
+    return decoder.DecodeCompleted(use, drop, until_ns);
   }
   template <typename Record>
   std::vector<const Record*> Read(wire::RecordType type) {
@@ -291,18 +293,58 @@ TEST_CASE("records whose times make no span are counted, by kind") {
   CHECK(rig.capture.Lost(wire::LossReason::kInvalidTime, kSlotMemset) == 1);
 }
 
-TEST_CASE("work that was launched after the end is not of the capture") {
+TEST_CASE("what begins after the end and was not launched before it is not of the capture") {
   Rig rig;
   const uint32_t last = GENERATE(100U, 0xFFFFFFF0U);
-  rig.decoder.SetLastCorrelation(last);
-  auto copy = Timed<CUpti_ActivityMemcpy5>(CUPTI_ACTIVITY_KIND_MEMCPY, last + 20);
-  auto unknown = Timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 0);
-  rig.Complete(Kernel(last - 1), Kernel(last), Kernel(last + 1), copy, unknown, Kernel(last + 30));
+  rig.decoder.SetEnd(kStart, last);
+  const auto after = [](auto record) {
+    record.start = kStart + 1;
+    return record;
+  };
+  // At the end, whatever its launch: these are older than what the callbacks have seen.
+  rig.Complete(Kernel(last - 1), Kernel(last + 1),
+               Timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 0));
+  // After it: launched before, by numbers that may have wrapped.
+  rig.Complete(after(Kernel(last - 2)), after(Kernel(last)));
+  // After it, and launched after it or at an unknown time.
+  rig.Complete(after(Kernel(last + 2)), after(Kernel(last + 30)),
+               after(Timed<CUpti_ActivityMemcpy5>(CUPTI_ACTIVITY_KIND_MEMCPY, last + 20)),
+               after(Timed<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, last + 21)),
+               after(Timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 0)));
+  CHECK(rig.Decode());
+  const auto kernels = rig.Read<wire::KernelRecord>(wire::RecordType::kKernel);
+  REQUIRE(kernels.size() == 4);
+  CHECK(kernels[0]->correlation == last - 1);
+  CHECK(kernels[1]->correlation == last + 1);
+  CHECK(kernels[2]->correlation == last - 2);
+  CHECK(kernels[3]->correlation == last);
+  CHECK(rig.capture.contents().records.size() == 5);
+  // Left out, not lost.
+  CHECK(rig.capture.Lost(wire::LossReason::kInvalidTime, kSlotKernel) == 0);
+}
+
+TEST_CASE("without a launch that was seen the end alone decides") {
+  Rig rig;
+  CUpti_ActivityKernel9 after = Kernel(7);
+  after.start = kStart + 1;
+  rig.Complete(after);
+  CHECK(rig.Decode());  // no end is set yet
+  rig.decoder.SetEnd(kStart, 0);
+  rig.Complete(Kernel(8), after);
   CHECK(rig.Decode());
   const auto kernels = rig.Read<wire::KernelRecord>(wire::RecordType::kKernel);
   REQUIRE(kernels.size() == 2);
-  CHECK(kernels[1]->correlation == last);
-  CHECK(rig.capture.contents().records.size() == 3);
+  CHECK(kernels[0]->correlation == 7);
+  CHECK(kernels[1]->correlation == 8);
+}
+
+TEST_CASE("no buffer is begun once its time is over") {
+  Rig rig;
+  rig.Complete(Kernel(1));
+  CHECK(rig.Decode(/*drop=*/false, MonotonicNs()));
+  CHECK(rig.capture.Read().records.empty());
+  CHECK(rig.Decode());
+  CHECK(rig.capture.Read().records.size() == 1);
 }
 
 TEST_CASE("kernels are counted whose launch was seen, but for those of graphs") {

@@ -14,6 +14,7 @@
 
 #include "catch2/catch.hpp"
 #include "services/collector/inject/clock.h"
+#include "services/collector/inject/environment.h"
 #include "services/collector/inject/ring_writer.h"
 #include "services/collector/inject/testing/hand_collector.h"
 #include "services/collector/ring/ring_memory.h"
@@ -37,6 +38,7 @@ void InProcess(const std::function<void(HandCollector&)>& body) {
       HandCollector collector;
       setenv("NANOLANE_CUPTI", STAND_INS "/libcupti.so", 1);
       setenv("NANOLANE_PROJECT", "of the test", 1);
+      CopyEnvironment();
       StartAgent();
       body(collector);
     } catch (...) {
@@ -278,7 +280,7 @@ TEST_CASE("the agent ends its capture before the process does") {
     const auto ring = NewRing();
     peer.Send(wire::MessageType::kStart, StartOf(1), ring->descriptor());
     peer.Expect<wire::Started>(wire::MessageType::kStarted);
-    EndAgentBeforeExit(10 * kSecond);
+    EndAgentBeforeExit();
     REQUIRE(StateOf(*ring) == wire::RingState::kStopped);
     REQUIRE(ReasonOf(*ring) == wire::StopReason::kProcessExit);
     peer.Expect<wire::Stopped>(wire::MessageType::kStopped);
@@ -290,6 +292,8 @@ TEST_CASE("where CUPTI cannot be loaded a capture is refused, with what to do") 
     const HandPeer peer = Greeted(collector, wire::LibraryState::kDormant);
     setenv("NANOLANE_CUPTI", "/nowhere/libcupti.so", 1);
     setenv("CUDA_HOME", "/nowhere", 1);
+    // The agent's thread waits for a command now.
+    CopyEnvironment();
     const auto ring = NewRing();
     peer.Send(wire::MessageType::kStart, StartOf(1), ring->descriptor());
     const HandMessage answer = peer.Receive();
@@ -310,7 +314,7 @@ TEST_CASE("a forked child has no agent, and can start its own") {
       ResetCaptureAfterFork();
       ResetThreadsAfterFork();
       ResetAgentAfterFork();
-      EndAgentBeforeExit(kSecond);
+      EndAgentBeforeExit();
       StartAgent();
       // Until the test has heard of it.
       pause();

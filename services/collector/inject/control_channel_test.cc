@@ -9,6 +9,7 @@
 #include <string>
 
 #include "catch2/catch.hpp"
+#include "services/collector/inject/environment.h"
 #include "services/collector/inject/testing/hand_collector.h"
 
 namespace nanolane::inject {
@@ -85,8 +86,10 @@ TEST_CASE("nobody at the socket's path is no connection") {
   const HandCollector collector;
   ControlChannel channel;
   setenv("NANOLANE_SOCKET", (collector.path() + ".other").c_str(), 1);
+  CopyEnvironment();
   CHECK_FALSE(channel.Connect());
   setenv("NANOLANE_SOCKET", std::string(500, 'x').c_str(), 1);
+  CopyEnvironment();
   CHECK_FALSE(channel.Connect());
   CHECK(channel.fd() == -1);
   wire::Stop stop{};

@@ -12,7 +12,7 @@ namespace nanolane::inject {
 namespace {
 
 uint32_t IdOf(OpenCapture& capture, const std::string& text) {
-  return NameFact(capture.ring(), text.data(), text.size(), kSlotKernel);
+  return NameFact(capture.ring(), *CurrentThread(), text.data(), text.size(), kSlotKernel);
 }
 
 }  // namespace

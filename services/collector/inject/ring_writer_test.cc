@@ -17,27 +17,36 @@
 namespace nanolane::inject {
 namespace {
 
-// One record of a random kind whose second word says which one it is.
+// One record of the kind, whose second word says which one it is. False: no room, counted.
 bool WriteOne(const CaptureUse& use, uint32_t kind, int64_t number) {
+  bool wrote = false;
+  const auto fill = [&](auto& record) {
+    record.start_ns = number;
+    wrote = true;
+  };
   switch (kind) {
-    case kSlotLaunch:
-      return use.Write<wire::LaunchRecord>(
-          wire::RecordType::kLaunch, kind,
-          [&](wire::LaunchRecord& record) { record.start_ns = number; });
-    case kSlotKernel:
-      return use.Write<wire::KernelRecord>(
-          wire::RecordType::kKernel, kind,
-          [&](wire::KernelRecord& record) { record.start_ns = number; });
-    case kSlotMemcpy:
-      return use.Write<wire::MemcpyRecord>(
-          wire::RecordType::kMemcpy, kind,
-          [&](wire::MemcpyRecord& record) { record.start_ns = number; });
-    default:
-      return use.Write<wire::NvtxRecord>(
-          wire::RecordType::kNvtx, kSlotNvtx,
-          [&](wire::NvtxRecord& record) { record.start_ns = number; });
+    case kSlotLaunch: use.Write<wire::LaunchRecord>(wire::RecordType::kLaunch, kind, fill); break;
+    case kSlotKernel: use.Write<wire::KernelRecord>(wire::RecordType::kKernel, kind, fill); break;
+    case kSlotMemcpy: use.Write<wire::MemcpyRecord>(wire::RecordType::kMemcpy, kind, fill); break;
+    default: use.Write<wire::NvtxRecord>(wire::RecordType::kNvtx, kSlotNvtx, fill); break;
   }
+  return wrote;
 }
+
+bool TryKernel(const CaptureUse& use) {
+  return use.TryWrite<wire::KernelRecord>(wire::RecordType::kKernel, kSlotKernel,
+                                          [](wire::KernelRecord&) {});
+}
+
+// How many kernels fit, for the calling thread.
+uint64_t FillWithKernels() {
+  uint64_t count = 0;
+  const CaptureUse use;
+  while (TryKernel(use)) ++count;
+  return count;
+}
+
+constexpr uint64_t kKernelsOfPage = wire::kPageBytes / sizeof(wire::KernelRecord);
 
 struct Wrote {
   std::vector<int64_t> numbers;
@@ -131,18 +140,56 @@ TEST_CASE("each record of many threads is read once or counted as lost") {
 
 TEST_CASE("a full ring loses records, and only as many as do not fit") {
   OpenCapture capture({.pages = 2});
-  constexpr uint64_t kFits = 2 * (wire::kPageBytes / sizeof(wire::KernelRecord));
+  constexpr uint64_t kFits = 2 * kKernelsOfPage;
   {
     const CaptureUse use;
     for (uint64_t i = 0; i < kFits; ++i) REQUIRE(WriteOne(use, kSlotKernel, 1));
-    CHECK_FALSE(capture.ring().HasRoom());
+    CHECK_FALSE(TryKernel(use));  // not counted
     CHECK_FALSE(WriteOne(use, kSlotKernel, 1));
     CHECK_FALSE(WriteOne(use, kSlotNvtx, 1));
   }
   CHECK(capture.Read().records.size() == kFits);
   CHECK(capture.Lost(wire::LossReason::kRingFull, kSlotKernel) == 1);
   CHECK(capture.Lost(wire::LossReason::kRingFull, kSlotNvtx) == 1);
-  CHECK(capture.ring().HasRoom());
+  // A thread of the application looks for a page again soon, not at once.
+  const int64_t deadline = MonotonicNs() + kTestPatienceNs;
+  bool wrote = false;
+  while (!wrote && MonotonicNs() < deadline) {
+    const CaptureUse use;
+    wrote = TryKernel(use);
+  }
+  CHECK(wrote);
+  CHECK(capture.Lost(wire::LossReason::kRingFull, kSlotKernel) == 1);
+}
+
+TEST_CASE("a sixteenth of the pages is the privileged thread's alone, which never has to wait") {
+  OpenCapture capture({.pages = 32});
+  capture.ring().SetPrivileged(CurrentThread());
+  uint64_t others = 0;
+  std::thread([&others] { others = FillWithKernels(); }).join();
+  CHECK(others == 30 * kKernelsOfPage);
+  CHECK(FillWithKernels() == 2 * kKernelsOfPage);
+  CHECK(capture.Read().records.size() == 32 * kKernelsOfPage);
+  // At once, although a look has just failed.
+  CHECK(FillWithKernels() == 32 * kKernelsOfPage);
+  CHECK(capture.Lost(wire::LossReason::kRingFull, kSlotKernel) == 0);
+}
+
+TEST_CASE("a capture that was published begins and ends by its times") {
+  OpenCapture capture({.begun = false});
+  {
+    const CaptureUse use;
+    CHECK(use->published_ns <= MonotonicNs());
+    CHECK_FALSE(use->HasBegun(MonotonicNs()));
+    CHECK_FALSE(use->HasEnded(MonotonicNs()));
+  }
+  const int64_t on = MonotonicNs();
+  BeginCapture(on, on + 1'000);
+  const CaptureUse use;
+  CHECK_FALSE(use->HasBegun(on - 1));
+  CHECK(use->HasBegun(on));
+  CHECK_FALSE(use->HasEnded(on + 999));
+  CHECK(use->HasEnded(on + 1'000));
 }
 
 TEST_CASE("after a retraction that succeeded the ring can be unmapped under running threads") {
@@ -278,17 +325,34 @@ TEST_CASE("nothing that begins after a capture was closed is recorded") {
   }
 }
 
-TEST_CASE("uses nest") {
+TEST_CASE("a use within another is refused and counted, and the outer one goes on") {
   OpenCapture capture;
-  const CaptureUse outer;
+  TakeRefusedUses();
   {
-    const CaptureUse inner;
-    CHECK(inner.thread().busy.load() == 2);
-    WriteOne(inner, kSlotLaunch, 1);
+    const CaptureUse outer;
+    REQUIRE(outer);
+    const bool wrote = outer.TryWrite<wire::LaunchRecord>(wire::RecordType::kLaunch, kSlotLaunch,
+                                                          [](wire::LaunchRecord& record) {
+                                                            // As a signal handler that comes while
+                                                            // the record is written.
+                                                            const CaptureUse inner;
+                                                            CHECK_FALSE(inner);
+                                                            record.start_ns = 1;
+                                                          });
+    CHECK(wrote);
+    CHECK(outer.thread().busy.load() == 1);
+    WriteOne(outer, kSlotLaunch, 2);
   }
-  CHECK(outer.thread().busy.load() == 1);
-  WriteOne(outer, kSlotLaunch, 2);
-  CHECK(capture.Read().records.size() == 2);
+  CHECK(TakeRefusedUses() == 1);
+  CHECK(TakeRefusedUses() == 0);
+  {
+    const CaptureUse again;
+    CHECK(again);
+  }
+  const Contents& contents = capture.Read();
+  REQUIRE(contents.records.size() == 2);
+  CHECK(contents.records[0].words[1] == 1);
+  CHECK(contents.records[1].words[1] == 2);
 }
 
 TEST_CASE("what is no ring of this protocol is not mapped") {

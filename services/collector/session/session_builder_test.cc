@@ -79,7 +79,7 @@ TEST_CASE("a kernel stands on its stream with its launch call and its shape") {
 TEST_CASE("device work waits for its launch call, up to its time") {
   CaptureRig rig({.join_wait_ns = 500});
   rig.writer.Write(5, wire::KernelRecord{.start_ns = 150, .correlation = 9});
-  rig.writer.Write(5, wire::KernelRecord{.start_ns = 160, .correlation = 8});
+  rig.writer.Write(5, wire::KernelRecord{.start_ns = 160, .correlation = 10});
   rig.Drain(1000);
   CHECK(rig.events().empty());
   CHECK(rig.batch.builder().held() == 2);
@@ -92,6 +92,18 @@ TEST_CASE("device work waits for its launch call, up to its time") {
   CHECK(rig.events()[1].event.start_ns == 160);
   CHECK(rig.events()[1].event.launch_start_ns == kNoTime);
   CHECK(LossOf(rig, "launch calls of device work") == 1);
+}
+
+TEST_CASE("device work that was launched before the first launch call seen lacks nothing") {
+  CaptureRig rig({.join_wait_ns = 500});
+  rig.writer.Write(5, wire::KernelRecord{.start_ns = 150, .correlation = 8});
+  rig.writer.Write(77, wire::LaunchRecord{.start_ns = 100, .correlation = 9});
+  rig.Drain(1000);
+  rig.Drain(1500);
+  CHECK(rig.only().event.start_ns == 150);
+  CHECK(rig.only().event.launch_start_ns == kNoTime);
+  CHECK(LossOf(rig, "launch calls of device work") == 0);
+  CHECK(rig.batch.builder().counts().launched_before == 1);
 }
 
 TEST_CASE("without launch calls device work waits for nothing") {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
+#include "services/collector/inject/environment.h"
 #include "services/collector/inject/wire.h"
 #include "tests/support/temp_folder.h"
 
@@ -140,6 +141,7 @@ class HandCollector {
     REQUIRE(bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0);
     REQUIRE(listen(listener_, 8) == 0);
     setenv("NANOLANE_SOCKET", path().c_str(), 1);
+    CopyEnvironment();
   }
   ~HandCollector() { close(listener_); }
   HandCollector(const HandCollector&) = delete;

@@ -72,6 +72,8 @@ class OpenCapture {
     uint32_t pages = 64;
     uint32_t facts_bytes = 1 << 20;
     uint32_t kinds = wire::kAllKinds;
+    // False: published, and begun by the test.
+    bool begun = true;
   };
 
   OpenCapture() : OpenCapture(Options{}) {}
@@ -84,12 +86,21 @@ class OpenCapture {
     REQUIRE(ring_ != nullptr);
     REQUIRE(ResetNames());
     ForgetProcessRanges();
-    on_ns_ = MonotonicNs();
-    PublishCapture(ring_, options.kinds, on_ns_, INT64_MAX);
+    PublishCapture(ring_, options.kinds);
+    {
+      const CaptureUse use;
+      published_ns_ = use->published_ns;
+    }
+    if (options.begun) Begin();
   }
   ~OpenCapture() { End(); }
   OpenCapture(const OpenCapture&) = delete;
   OpenCapture& operator=(const OpenCapture&) = delete;
+
+  void Begin(int64_t ends_ns = INT64_MAX) {
+    on_ns_ = MonotonicNs();
+    BeginCapture(on_ns_, ends_ns);
+  }
 
   // As Capture::Stop does it.
   void End() {
@@ -124,6 +135,7 @@ class OpenCapture {
   collector::RingMemory& memory() { return *memory_; }
   collector::RingReader& reader() { return reader_; }
   const Contents& contents() const { return contents_; }
+  int64_t published_ns() const { return published_ns_; }
   int64_t on_ns() const { return on_ns_; }
 
  private:
@@ -131,6 +143,7 @@ class OpenCapture {
   collector::RingReader reader_;
   Contents contents_;
   Ring* ring_ = nullptr;
+  int64_t published_ns_ = 0;
   int64_t on_ns_ = 0;
 };
 

@@ -1,0 +1,81 @@
+#include "services/collector/inject/launch_calls.h"
+
+#include <cstdint>
+
+#include "catch2/catch.hpp"
+#include "services/collector/inject/testing/open_capture.h"
+
+namespace nanolane::inject {
+namespace {
+
+// A launch whose stream its parameters do not tell: nothing is asked of the driver.
+constexpr auto kLaunch = CUPTI_DRIVER_TRACE_CBID_cuLaunchGrid;
+
+CUptiResult NameOf(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id != kLaunch) return CUPTI_ERROR_INVALID_PARAMETER;
+  *name = "cuLaunchGrid";
+  return CUPTI_SUCCESS;
+}
+
+void Prepare() {
+  static CuptiLibrary cupti{};
+  static CallbackTable table;
+  cupti.get_callback_name = &NameOf;
+  table.Fill(cupti);
+  PrepareLaunchCalls(cupti, table);
+}
+
+void Call(CUpti_ApiCallbackSite site, uint32_t correlation) {
+  CUpti_CallbackData call{};
+  call.callbackSite = site;
+  call.correlationId = correlation;
+  OnApiCall(nullptr, CUPTI_CB_DOMAIN_DRIVER_API, kLaunch, &call);
+}
+
+void Launch(uint32_t correlation) {
+  Call(CUPTI_API_ENTER, correlation);
+  Call(CUPTI_API_EXIT, correlation);
+}
+
+}  // namespace
+
+TEST_CASE("launches count from where the capture begins, though those before are recorded") {
+  OpenCapture capture({.begun = false});
+  const uint64_t number = capture.ring().number();
+  Prepare();
+  Launch(5);
+  CHECK(FirstCorrelation() == 0);
+  CHECK(LastCorrelation() == 5);
+  CHECK(KernelLaunches(number) == 0);
+  Call(CUPTI_API_ENTER, 6);
+  capture.Begin();
+  // Began before, ended after.
+  Call(CUPTI_API_EXIT, 6);
+  CHECK(FirstCorrelation() == 0);
+  CHECK(KernelLaunches(number) == 0);
+  Launch(7);
+  Launch(8);
+  CHECK(FirstCorrelation() == 7);
+  CHECK(LastCorrelation() == 8);
+  CHECK(KernelLaunches(number) == 2);
+  const auto launches = capture.Read().Of<wire::LaunchRecord>(wire::RecordType::kLaunch);
+  REQUIRE(launches.size() == 4);
+  for (size_t i = 0; i < 4; ++i) CHECK(launches[i]->correlation == 5 + i);
+  CHECK(launches[1]->start_ns < capture.on_ns());
+  CHECK(launches[2]->start_ns >= capture.on_ns());
+}
+
+TEST_CASE("a capture takes no launches after its deadline, though nobody has closed it") {
+  OpenCapture capture({.begun = false});
+  Prepare();
+  const int64_t on = MonotonicNs();
+  BeginCapture(on, on);
+  Launch(5);
+  CHECK(CaptureIsOn());
+  CHECK(FirstCorrelation() == 0);
+  CHECK(LastCorrelation() == 0);
+  CHECK(KernelLaunches(capture.ring().number()) == 0);
+  CHECK(capture.Read().records.empty());
+}
+
+}  // namespace nanolane::inject
