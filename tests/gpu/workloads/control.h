@@ -1,11 +1,13 @@
 // How tests/gpu/harness.py talks to a workload: one command a line on standard input, one JSON
 // object a line on standard output, the first of them when the workload has set up and is idle.
 //
-// Header-only, since the workloads are compiled by nvcc alone, one file each. UI of nobody: a CUDA
-// error ends the workload with a message that names the line.
+// Header-only, since the workloads are compiled by nvcc alone, one file each. A CUDA error ends the
+// workload with a message that names the line, a crash with the stack of its thread.
 #pragma once
 
 #include <cuda_runtime.h>
+#include <execinfo.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,8 +67,25 @@ inline void Answer(const std::string& body) {
   std::fflush(stdout);
 }
 
+// Says where the thread was, and lets the signal do its work.
+inline void OnCrash(int number) {
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  dprintf(STDERR_FILENO, "crash: signal %d, thread %d\n", number, static_cast<int>(gettid()));
+  backtrace_symbols_fd(frames, count, STDERR_FILENO);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+inline void TellCrashes() {
+  void* unused[1];
+  backtrace(unused, 1);  // loads what it needs while that is safe
+  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE}) signal(number, OnCrash);
+}
+
 // Serves commands until "quit" or the end of the input.
 inline void Serve(const std::map<std::string, Handler>& handlers) {
+  TellCrashes();
   Answer(Join({"\"ready\":true", Field("pid", static_cast<int64_t>(getpid()))}));
   std::string line;
   while (std::getline(std::cin, line)) {
