@@ -60,7 +60,7 @@ void CountThrownAway(size_t valid_bytes) {
                           std::memory_order_relaxed);
 }
 
-void ThrowAwayCompleted() {
+void CountAwayCompleted() {
   CompletedBuffer buffer;
   while (NextCompleted(&buffer)) {
     CountThrownAway(buffer.valid_bytes);
@@ -72,7 +72,7 @@ void ThrowAwayCompleted() {
 
 void PrepareBuffers(bool null_is_safe) {
   g_null_is_safe = null_is_safe;
-  ThrowAwayCompleted();
+  CountAwayCompleted();
   for (uint32_t ready = CountState(State::kIdle); ready < kReady; ++ready) {
     uint8_t* memory = Map();
     if (memory == nullptr) return;
@@ -148,8 +148,18 @@ void RecycleBuffer(const CompletedBuffer& completed) {
 
 uint64_t TakeThrownAway() { return g_thrown_away.exchange(0, std::memory_order_relaxed); }
 
+size_t ThrowAwayCompleted() {
+  size_t bytes = 0;
+  CompletedBuffer buffer;
+  while (NextCompleted(&buffer)) {
+    bytes += buffer.valid_bytes;
+    RecycleBuffer(buffer);
+  }
+  return bytes;
+}
+
 void FreeBuffers() {
-  ThrowAwayCompleted();
+  CountAwayCompleted();
   for (;;) {
     uint8_t* memory = nullptr;
     {

@@ -81,7 +81,8 @@ class Agent {
   }
 
   std::atomic<bool> yield_asked{false};
-  std::atomic<bool> recording{false};
+  // A capture is on, or CUPTI is not detached from the one before.
+  std::atomic<bool> holds_cupti{false};
   std::atomic<bool> exit_asked{false};
   std::atomic<bool> ended{false};
 
@@ -97,7 +98,7 @@ class Agent {
   void OnStop(const wire::SessionKey& session);
   void OnRelease(const wire::SessionKey& session);
   void Refuse(const wire::SessionKey& session, const Refusal& refusal);
-  void EndCapture(wire::StopReason reason, int64_t drain_ns, bool detach);
+  void EndCapture(wire::StopReason reason, int64_t drain_ns);
   HeldRing* Find(const wire::SessionKey& session);
   HeldRing* Recording();
   void ForgetOldRings(int64_t now);
@@ -132,7 +133,7 @@ void Agent::Run() {
     Wait();
     Work();
   }
-  if (ring_ != nullptr) EndCapture(wire::StopReason::kProcessExit, kDrainAtExitNs, false);
+  if (ring_ != nullptr) EndCapture(wire::StopReason::kProcessExit, kDrainAtExitNs);
   ended.store(true, std::memory_order_release);
 }
 
@@ -143,6 +144,8 @@ int64_t Agent::NextDeadline() const {
   if (ring_ != nullptr) {
     next = Earlier(next, ends_ns_);
     next = Earlier(next, tick_ns_);
+  } else {
+    next = Earlier(next, capture_.detach_ns());
   }
   for (const HeldRing& held : rings_) {
     if (held.taken && !held.recording) next = Earlier(next, held.forget_ns);
@@ -177,17 +180,25 @@ void Agent::Work() {
   const int64_t now = MonotonicNs();
   if (ring_ != nullptr) {
     if (yield_asked.load(std::memory_order_acquire)) {
-      EndCapture(wire::StopReason::kOtherTool, kDrainForOtherNs, true);
+      EndCapture(wire::StopReason::kOtherTool, kDrainForOtherNs);
     } else if (capture_.HasFailed()) {
-      EndCapture(wire::StopReason::kCuptiFailed, kDrainAtExitNs, false);
+      EndCapture(wire::StopReason::kCuptiFailed, kDrainAtExitNs);
     } else if (now >= ends_ns_) {
-      EndCapture(wire::StopReason::kDeadline, kDrainNs, true);
+      EndCapture(wire::StopReason::kDeadline, kDrainNs);
     } else if (now >= tick_ns_) {
       // A full ring is looked at again soon, without asking CUPTI for more.
       capture_.Tick(!capture_.waits_for_room());
       tick_ns_ = MonotonicNs() + (capture_.waits_for_room() ? 2 * kMs : kTickNs);
     }
   }
+  if (ring_ == nullptr && capture_.detach_ns() != 0) {
+    if (yield_asked.load(std::memory_order_acquire)) {
+      capture_.DetachNow();
+    } else if (now >= capture_.detach_ns()) {
+      capture_.DetachSoon();
+    }
+  }
+  holds_cupti.store(ring_ != nullptr || capture_.detach_ns() != 0, std::memory_order_release);
   if (!connected_ && now >= retry_ns_) Reconnect();
   if (connected_ && gpu_look_ns_ != 0 && now >= gpu_look_ns_) LookForGpus();
   ForgetOldRings(now);
@@ -319,7 +330,7 @@ void Agent::OnStart(const wire::Start& start, int descriptor) {
   free_slot->descriptor.Take(descriptor);
   ring_ = ring;
   yield_asked.store(false, std::memory_order_relaxed);
-  recording.store(true, std::memory_order_release);
+  holds_cupti.store(true, std::memory_order_release);
   ends_ns_ = capture_.ends_ns();
   tick_ns_ = MonotonicNs() + kTickNs;
   wire::Started started{};
@@ -334,7 +345,7 @@ void Agent::OnStart(const wire::Start& start, int descriptor) {
 void Agent::OnStop(const wire::SessionKey& session) {
   const HeldRing* held = Find(session);
   if (held == nullptr || !held->recording) return;
-  EndCapture(wire::StopReason::kAsked, kDrainNs, true);
+  EndCapture(wire::StopReason::kAsked, kDrainNs);
 }
 
 void Agent::OnRelease(const wire::SessionKey& session) {
@@ -352,11 +363,12 @@ void Agent::Refuse(const wire::SessionKey& session, const Refusal& refusal) {
   connected_ = channel_.Send(wire::MessageType::kRefused, &refused, sizeof(refused));
 }
 
-void Agent::EndCapture(wire::StopReason reason, int64_t drain_ns, bool detach) {
-  capture_.Stop(reason, drain_ns, detach);
+void Agent::EndCapture(wire::StopReason reason, int64_t drain_ns) {
+  capture_.Stop(reason, drain_ns);
+  // It waits, and would lose its own to a later one.
+  if (reason == wire::StopReason::kOtherTool) capture_.DetachNow();
   if (capture_.ring_is_free()) Ring::Unmap(ring_);
   ring_ = nullptr;
-  recording.store(false, std::memory_order_release);
   HeldRing* held = Recording();
   if (held == nullptr) return;
   held->recording = false;
@@ -397,11 +409,11 @@ std::atomic<bool> g_started{false};
 
 void YieldCupti() {
   Agent* agent = g_agent.load(std::memory_order_acquire);
-  if (agent == nullptr || !agent->recording.load(std::memory_order_acquire)) return;
+  if (agent == nullptr || !agent->holds_cupti.load(std::memory_order_acquire)) return;
   agent->yield_asked.store(true, std::memory_order_release);
   agent->Wake();
   const int64_t deadline = MonotonicNs() + kYieldPatienceNs;
-  while (agent->recording.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
+  while (agent->holds_cupti.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
     const timespec pause = {.tv_sec = 0, .tv_nsec = kMs / 2};
     nanosleep(&pause, nullptr);
   }

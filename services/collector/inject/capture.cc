@@ -26,6 +26,9 @@ constexpr uint32_t kNullBufferIsSafe = 28;
 constexpr int64_t kPatienceNs = kSecondNs;
 constexpr int64_t kPatienceAtExitNs = kSecondNs / 5;
 constexpr int64_t kDrainAtExitNs = kSecondNs;
+// From the end of a capture to the detaching of CUPTI, and where launched work has not come.
+constexpr int64_t kDetachAfterNs = 300'000'000;
+constexpr int64_t kDetachLateNs = 30 * kSecondNs;
 // How long decoding waits for room at the end before records are dropped, counted.
 constexpr int64_t kRoomPatienceNs = 2 * kSecondNs;
 
@@ -130,6 +133,8 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
     snprintf(refusal->text, sizeof(refusal->text), "out of memory");
     return false;
   }
+  // Not detached yet: it goes on as it is.
+  detach_ns_ = 0;
   ring_ = ring;
   ring->SetPrivileged(CurrentThread());
   kinds_asked_ = start.kinds & wire::kAllKinds;
@@ -153,9 +158,8 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   if (!clock_.Start(*cupti_)) {
     refusal->code = wire::RefusalCode::kCuptiError;
     snprintf(refusal->text, sizeof(refusal->text), "CUPTI gives no usable timestamps");
-    ForgetOtherTools();
     Unsubscribe();
-    Detach();
+    detach_ns_ = MonotonicNs() + kDetachAfterNs;
     return false;
   }
   decoder_.Start(*cupti_, clock_);
@@ -163,11 +167,14 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   WriteClockFact();
   PublishCapture(ring, kinds_asked_);
   if (!EnableKinds(refusal)) {
-    ForgetOtherTools();
     DisableKinds();
     Unsubscribe();
     ring_is_free_ = RetractCapture(kPatienceNs);
-    if (ring_is_free_) Detach();
+    if (ring_is_free_) {
+      detach_ns_ = MonotonicNs() + kDetachAfterNs;
+    } else {
+      ForgetOtherTools();
+    }
     return false;
   }
   LookForTorch();
@@ -371,7 +378,7 @@ void Capture::CountDropped(bool ask_cupti) {
 
 // Kernels whose launches were counted are waited for; copies and graphs, of which is not known how
 // many there are, until nothing has come for a while.
-void Capture::Drain(int64_t drain_ns) {
+bool Capture::Drain(int64_t drain_ns) {
   constexpr int64_t kStepNs = 5'000'000;
   constexpr int64_t kQuietNs = 40'000'000;
   const int64_t begin = MonotonicNs();
@@ -392,17 +399,16 @@ void Capture::Drain(int64_t drain_ns) {
     if (decoder_.records() != before) quiet_since = now;
     const bool all_here =
         !counts || decoder_.kernels() + dropped_ >= KernelLaunches(ring_->number());
-    if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return;
-    if (now >= deadline || HasFailed()) return;
-    if (ProcessEnds() && now >= begin + kDrainAtExitNs) return;
+    if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return true;
+    if (now >= deadline || HasFailed()) return false;
+    if (ProcessEnds() && now >= begin + kDrainAtExitNs) return false;
     Pause(kStepNs);
   }
 }
 
-void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
+void Capture::Stop(wire::StopReason reason, int64_t drain_ns) {
   const int64_t now = MonotonicNs();
   const int64_t off = now + kNoticeNs < ends_ns_ ? now + kNoticeNs : ends_ns_;
-  ForgetOtherTools();
   const bool in_hurry = ProcessEnds();
   const int64_t patience_ns = in_hurry ? kPatienceAtExitNs : kPatienceNs;
   if (!CloseCapture(off, patience_ns)) Log("a thread stays in a hook");
@@ -413,8 +419,9 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
     if (use) WriteOpenRanges(use, off);
     if (use) WriteOpenWaits(use, off);
   }
+  bool all_came = false;
   if (!HasFailed()) {
-    Drain(in_hurry && drain_ns > kDrainAtExitNs ? kDrainAtExitNs : drain_ns);
+    all_came = Drain(in_hurry && drain_ns > kDrainAtExitNs ? kDrainAtExitNs : drain_ns);
     ParkIfHandsOff();
     DisableKinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -424,11 +431,10 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns, bool detach) {
   ParkIfHandsOff();
   Unsubscribe();
   ring_is_free_ = RetractCapture(patience_ns);
-  // Detaching under a thread that is within a callback would pull CUPTI away from under it.
-  if (detach && ring_is_free_ && !HasFailed() && !ProcessEnds()) {
-    Detach();
+  if (ring_is_free_ && !HasFailed() && !ProcessEnds()) {
+    detach_ns_ = MonotonicNs() + (all_came ? kDetachAfterNs : kDetachLateNs);
   } else {
-    Log("CUPTI stays attached");
+    ForgetOtherTools();
   }
   CountDropped(false);
   ring_->CloseAllPages();
@@ -456,6 +462,28 @@ void Capture::DecodeTheRest(int64_t patience_ns) {
 void Capture::Unsubscribe() {
   if (subscriber_ != nullptr) cupti_->unsubscribe(subscriber_);
   subscriber_ = nullptr;
+}
+
+// Detaching frees what CUPTI's code on other threads uses: a thread that was within it when the
+// last callback was turned off, and its own, which completes records of work that was still
+// running. So it is done once nothing has come for a while; without that the heap was seen damaged
+// after some dozens of captures of a process that launches without a pause.
+void Capture::DetachSoon() {
+  if (detach_ns_ == 0) return;
+  ParkIfHandsOff();
+  cupti_->flush_all(0);
+  if (ThrowAwayCompleted() != 0) {
+    detach_ns_ = MonotonicNs() + kDetachAfterNs;
+    return;
+  }
+  DetachNow();
+}
+
+void Capture::DetachNow() {
+  if (detach_ns_ == 0) return;
+  detach_ns_ = 0;
+  Detach();
+  ForgetOtherTools();
 }
 
 // Without it launches stay slower for good.

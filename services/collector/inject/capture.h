@@ -2,8 +2,9 @@
 //
 // On: subscribe, callbacks, then activity kinds, kernels last, so that every kernel's launch is
 // seen. While on: Tick every so often takes what CUPTI has. Off: nothing new begins; what was
-// launched before is waited for, within a bound; then everything is disabled and CUPTI detached
-// (cuptiFinalize), without which launches stay slower for good.
+// launched before is waited for, within a bound; then everything is disabled. A little later, once
+// no thread can be within CUPTI on the capture's account, CUPTI is detached (cuptiFinalize),
+// without which launches stay slower for good.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +38,14 @@ class Capture {
   // CUPTI has ended by itself.
   bool HasFailed() const;
 
-  // Ends it. `drain_ns`: how long launched work is waited for. `detach`: also finalizes CUPTI.
-  void Stop(wire::StopReason reason, int64_t drain_ns, bool detach);
+  // Ends it. `drain_ns`: how long launched work is waited for. Unless the process ends or CUPTI has
+  // failed, DetachSoon has to be called until it says that it is done, or Start.
+  void Stop(wire::StopReason reason, int64_t drain_ns);
+  // When DetachSoon is to be called next; 0: CUPTI is detached, or stays attached.
+  int64_t detach_ns() const { return detach_ns_; }
+  void DetachSoon();
+  // At once, for another tool that waits.
+  void DetachNow();
   // Whether the ring may be unmapped after Stop: no thread is stuck in a use of it.
   bool ring_is_free() const { return ring_is_free_; }
 
@@ -58,7 +65,8 @@ class Capture {
   void NoteWhatIsMissing();
   void LookForTorch();
   void CountDropped(bool ask_cupti);
-  void Drain(int64_t drain_ns);
+  // Whether everything that was launched has come.
+  bool Drain(int64_t drain_ns);
   void DecodeTheRest(int64_t patience_ns);
   void Unsubscribe();
   void Detach();
@@ -77,6 +85,7 @@ class Capture {
   uint32_t kinds_on_ = 0;
   int64_t on_ns_ = 0;
   int64_t ends_ns_ = 0;
+  int64_t detach_ns_ = 0;
   int64_t next_slow_ns_ = 0;  // of clock facts and looking for PyTorch
   uint64_t dropped_ = 0;      // by CUPTI, in this capture
   bool waits_for_room_ = false;
