@@ -60,7 +60,7 @@ void CountThrownAway(size_t valid_bytes) {
                           std::memory_order_relaxed);
 }
 
-void CountAwayCompleted() {
+void ThrowAwayCompleted() {
   CompletedBuffer buffer;
   while (NextCompleted(&buffer)) {
     CountThrownAway(buffer.valid_bytes);
@@ -72,7 +72,7 @@ void CountAwayCompleted() {
 
 void PrepareBuffers(bool null_is_safe) {
   g_null_is_safe = null_is_safe;
-  CountAwayCompleted();
+  ThrowAwayCompleted();
   for (uint32_t ready = CountState(State::kIdle); ready < kReady; ++ready) {
     uint8_t* memory = Map();
     if (memory == nullptr) return;
@@ -148,26 +148,12 @@ void RecycleBuffer(const CompletedBuffer& completed) {
 
 uint64_t TakeThrownAway() { return g_thrown_away.exchange(0, std::memory_order_relaxed); }
 
-size_t ThrowAwayCompleted() {
-  size_t bytes = 0;
-  CompletedBuffer buffer;
-  while (NextCompleted(&buffer)) {
-    bytes += buffer.valid_bytes;
-    RecycleBuffer(buffer);
-  }
-  return bytes;
-}
-
 void FreeBuffers() {
-  CountAwayCompleted();
+  ThrowAwayCompleted();
   for (;;) {
     uint8_t* memory = nullptr;
     {
       SpinGuard guard(g_lock);
-      if (Buffer* held = FindState(State::kHeld)) {
-        *held = {};
-        continue;
-      }
       Buffer* idle = FindState(State::kIdle);
       if (idle == nullptr) return;
       memory = idle->memory;

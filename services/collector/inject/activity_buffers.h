@@ -32,10 +32,8 @@ bool NextCompleted(CompletedBuffer* buffer);
 void RecycleBuffer(const CompletedBuffer& buffer);
 // Records that were thrown away since the last call, estimated.
 uint64_t TakeThrownAway();
-// Between captures: what is complete is of nobody. Its bytes.
-size_t ThrowAwayCompleted();
-// After a capture, once CUPTI is detached: what it completed on the way is thrown away and counted,
-// what it still holds is its own (and unmapped should it come back), the rest is given back.
+// After a capture: what has been completed on the way is thrown away and counted, what CUPTI still
+// holds stays, the rest is given back.
 void FreeBuffers();
 void ResetBuffersAfterFork();
 

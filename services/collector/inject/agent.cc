@@ -81,8 +81,7 @@ class Agent {
   }
 
   std::atomic<bool> yield_asked{false};
-  // A capture is on, or CUPTI is not detached from the one before.
-  std::atomic<bool> holds_cupti{false};
+  std::atomic<bool> recording{false};
   std::atomic<bool> exit_asked{false};
   std::atomic<bool> ended{false};
 
@@ -144,8 +143,6 @@ int64_t Agent::NextDeadline() const {
   if (ring_ != nullptr) {
     next = Earlier(next, ends_ns_);
     next = Earlier(next, tick_ns_);
-  } else {
-    next = Earlier(next, capture_.detach_ns());
   }
   for (const HeldRing& held : rings_) {
     if (held.taken && !held.recording) next = Earlier(next, held.forget_ns);
@@ -191,14 +188,6 @@ void Agent::Work() {
       tick_ns_ = MonotonicNs() + (capture_.waits_for_room() ? 2 * kMs : kTickNs);
     }
   }
-  if (ring_ == nullptr && capture_.detach_ns() != 0) {
-    if (yield_asked.load(std::memory_order_acquire)) {
-      capture_.DetachNow();
-    } else if (now >= capture_.detach_ns()) {
-      capture_.DetachSoon();
-    }
-  }
-  holds_cupti.store(ring_ != nullptr || capture_.detach_ns() != 0, std::memory_order_release);
   if (!connected_ && now >= retry_ns_) Reconnect();
   if (connected_ && gpu_look_ns_ != 0 && now >= gpu_look_ns_) LookForGpus();
   ForgetOldRings(now);
@@ -330,7 +319,7 @@ void Agent::OnStart(const wire::Start& start, int descriptor) {
   free_slot->descriptor.Take(descriptor);
   ring_ = ring;
   yield_asked.store(false, std::memory_order_relaxed);
-  holds_cupti.store(true, std::memory_order_release);
+  recording.store(true, std::memory_order_release);
   ends_ns_ = capture_.ends_ns();
   tick_ns_ = MonotonicNs() + kTickNs;
   wire::Started started{};
@@ -365,10 +354,9 @@ void Agent::Refuse(const wire::SessionKey& session, const Refusal& refusal) {
 
 void Agent::EndCapture(wire::StopReason reason, int64_t drain_ns) {
   capture_.Stop(reason, drain_ns);
-  // It waits, and would lose its own to a later one.
-  if (reason == wire::StopReason::kOtherTool) capture_.DetachNow();
   if (capture_.ring_is_free()) Ring::Unmap(ring_);
   ring_ = nullptr;
+  recording.store(false, std::memory_order_release);
   HeldRing* held = Recording();
   if (held == nullptr) return;
   held->recording = false;
@@ -409,11 +397,11 @@ std::atomic<bool> g_started{false};
 
 void YieldCupti() {
   Agent* agent = g_agent.load(std::memory_order_acquire);
-  if (agent == nullptr || !agent->holds_cupti.load(std::memory_order_acquire)) return;
+  if (agent == nullptr || !agent->recording.load(std::memory_order_acquire)) return;
   agent->yield_asked.store(true, std::memory_order_release);
   agent->Wake();
   const int64_t deadline = MonotonicNs() + kYieldPatienceNs;
-  while (agent->holds_cupti.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
+  while (agent->recording.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
     const timespec pause = {.tv_sec = 0, .tv_nsec = kMs / 2};
     nanosleep(&pause, nullptr);
   }

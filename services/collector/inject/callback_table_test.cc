@@ -153,7 +153,12 @@ TEST_CASE("callbacks go on and off by what is asked for") {
   CHECK(table.Enable(cupti, nullptr, false, wire::kKindLaunch) == CUPTI_SUCCESS);
   CHECK(g_enabled.size() == syncs);
 
-  CHECK(table.Enable(cupti, nullptr, true, wire::kKindKernel | wire::kKindNvtx) == CUPTI_SUCCESS);
+  CHECK(table.Enable(cupti, nullptr, true, wire::kKindNvtx) == CUPTI_SUCCESS);
+  CHECK(g_enabled.size() == syncs);
+  // Device work belongs to a capture by its call, which is listened to for it.
+  CHECK(table.Enable(cupti, nullptr, true, wire::kKindKernel) == CUPTI_SUCCESS);
+  CHECK(has(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+  CHECK(table.Enable(cupti, nullptr, false, wire::kKindKernel) == CUPTI_SUCCESS);
   CHECK(g_enabled.size() == syncs);
   g_fails_for = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
   CHECK(table.Enable(cupti, nullptr, true, wire::kKindLaunch) == CUPTI_ERROR_INVALID_PARAMETER);

@@ -26,9 +26,6 @@ constexpr uint32_t kNullBufferIsSafe = 28;
 constexpr int64_t kPatienceNs = kSecondNs;
 constexpr int64_t kPatienceAtExitNs = kSecondNs / 5;
 constexpr int64_t kDrainAtExitNs = kSecondNs;
-// From the end of a capture to the detaching of CUPTI, and where launched work has not come.
-constexpr int64_t kDetachAfterNs = 300'000'000;
-constexpr int64_t kDetachLateNs = 30 * kSecondNs;
 // How long decoding waits for room at the end before records are dropped, counted.
 constexpr int64_t kRoomPatienceNs = 2 * kSecondNs;
 
@@ -133,8 +130,6 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
     snprintf(refusal->text, sizeof(refusal->text), "out of memory");
     return false;
   }
-  // Not detached yet: it goes on as it is.
-  detach_ns_ = 0;
   ring_ = ring;
   ring->SetPrivileged(CurrentThread());
   kinds_asked_ = start.kinds & wire::kAllKinds;
@@ -158,8 +153,9 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   if (!clock_.Start(*cupti_)) {
     refusal->code = wire::RefusalCode::kCuptiError;
     snprintf(refusal->text, sizeof(refusal->text), "CUPTI gives no usable timestamps");
+    ForgetOtherTools();
     Unsubscribe();
-    detach_ns_ = MonotonicNs() + kDetachAfterNs;
+    FreeBuffers();
     return false;
   }
   decoder_.Start(*cupti_, clock_);
@@ -170,11 +166,8 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
     DisableKinds();
     Unsubscribe();
     ring_is_free_ = RetractCapture(kPatienceNs);
-    if (ring_is_free_) {
-      detach_ns_ = MonotonicNs() + kDetachAfterNs;
-    } else {
-      ForgetOtherTools();
-    }
+    ForgetOtherTools();
+    FreeBuffers();
     return false;
   }
   LookForTorch();
@@ -232,12 +225,7 @@ bool Capture::Subscribe(Refusal* refusal) {
 }
 
 bool Capture::EnableKinds(Refusal* refusal) {
-  // CUPTI takes our buffers as they are, zeroed.
-  if (cupti_->set_attribute != nullptr) {
-    uint8_t zeroed = 1;
-    size_t size = sizeof(zeroed);
-    cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
-  }
+  SetBuffersZeroed(true);
   CUptiResult result = cupti_->register_callbacks(OnBufferRequested, OnBufferCompleted);
   if (result == CUPTI_SUCCESS) {
     result = table_.Enable(*cupti_, subscriber_, true, kinds_asked_);
@@ -261,6 +249,14 @@ bool Capture::EnableKinds(Refusal* refusal) {
   snprintf(refusal->text, sizeof(refusal->text), "CUPTI cannot be turned on: %s",
            TextOf(*cupti_, result));
   return false;
+}
+
+// That CUPTI takes our buffers as they are, and may not take another tool's so.
+void Capture::SetBuffersZeroed(bool are_zeroed) {
+  if (cupti_->set_attribute == nullptr) return;
+  uint8_t zeroed = are_zeroed ? 1 : 0;
+  size_t size = sizeof(zeroed);
+  cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
 }
 
 void Capture::DisableKinds() {
@@ -378,7 +374,7 @@ void Capture::CountDropped(bool ask_cupti) {
 
 // Kernels whose launches were counted are waited for; copies and graphs, of which is not known how
 // many there are, until nothing has come for a while.
-bool Capture::Drain(int64_t drain_ns) {
+void Capture::Drain(int64_t drain_ns) {
   constexpr int64_t kStepNs = 5'000'000;
   constexpr int64_t kQuietNs = 40'000'000;
   const int64_t begin = MonotonicNs();
@@ -399,9 +395,9 @@ bool Capture::Drain(int64_t drain_ns) {
     if (decoder_.records() != before) quiet_since = now;
     const bool all_here =
         !counts || decoder_.kernels() + dropped_ >= KernelLaunches(ring_->number());
-    if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return true;
-    if (now >= deadline || HasFailed()) return false;
-    if (ProcessEnds() && now >= begin + kDrainAtExitNs) return false;
+    if (all_here && !waits_for_room_ && now - quiet_since >= kQuietNs) return;
+    if (now >= deadline || HasFailed()) return;
+    if (ProcessEnds() && now >= begin + kDrainAtExitNs) return;
     Pause(kStepNs);
   }
 }
@@ -419,9 +415,8 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns) {
     if (use) WriteOpenRanges(use, off);
     if (use) WriteOpenWaits(use, off);
   }
-  bool all_came = false;
   if (!HasFailed()) {
-    all_came = Drain(in_hurry && drain_ns > kDrainAtExitNs ? kDrainAtExitNs : drain_ns);
+    Drain(in_hurry && drain_ns > kDrainAtExitNs ? kDrainAtExitNs : drain_ns);
     ParkIfHandsOff();
     DisableKinds();
     cupti_->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -430,12 +425,10 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns) {
   WriteClockFact();
   ParkIfHandsOff();
   Unsubscribe();
+  SetBuffersZeroed(false);
+  ForgetOtherTools();
   ring_is_free_ = RetractCapture(patience_ns);
-  if (ring_is_free_ && !HasFailed() && !ProcessEnds()) {
-    detach_ns_ = MonotonicNs() + (all_came ? kDetachAfterNs : kDetachLateNs);
-  } else {
-    ForgetOtherTools();
-  }
+  FreeBuffers();
   CountDropped(false);
   ring_->CloseAllPages();
   wire::RingHeader& header = ring_->header();
@@ -462,38 +455,6 @@ void Capture::DecodeTheRest(int64_t patience_ns) {
 void Capture::Unsubscribe() {
   if (subscriber_ != nullptr) cupti_->unsubscribe(subscriber_);
   subscriber_ = nullptr;
-}
-
-// Detaching frees what CUPTI's code on other threads uses: a thread that was within it when the
-// last callback was turned off, and its own, which completes records of work that was still
-// running. So it is done once nothing has come for a while; without that the heap was seen damaged
-// after some dozens of captures of a process that launches without a pause.
-void Capture::DetachSoon() {
-  if (detach_ns_ == 0) return;
-  ParkIfHandsOff();
-  cupti_->flush_all(0);
-  if (ThrowAwayCompleted() != 0) {
-    detach_ns_ = MonotonicNs() + kDetachAfterNs;
-    return;
-  }
-  DetachNow();
-}
-
-void Capture::DetachNow() {
-  if (detach_ns_ == 0) return;
-  detach_ns_ = 0;
-  Detach();
-  ForgetOtherTools();
-}
-
-// Without it launches stay slower for good.
-void Capture::Detach() {
-  const CUptiResult result = cupti_->finalize();
-  if (result != CUPTI_SUCCESS) {
-    Log("cuptiFinalize: %s", TextOf(*cupti_, result));
-    return;
-  }
-  FreeBuffers();
 }
 
 }  // namespace nanolane::inject

@@ -2,9 +2,11 @@
 //
 // On: subscribe, callbacks, then activity kinds, kernels last, so that every kernel's launch is
 // seen. While on: Tick every so often takes what CUPTI has. Off: nothing new begins; what was
-// launched before is waited for, within a bound; then everything is disabled. A little later, once
-// no thread can be within CUPTI on the capture's account, CUPTI is detached (cuptiFinalize),
-// without which launches stay slower for good.
+// launched before is waited for, within a bound; then everything is disabled.
+//
+// CUPTI is never detached (cuptiFinalize): that frees what its code on launching threads still
+// uses. Under captures of processes that launch without a pause it crashed them, at once and later.
+// The price is that launches stay somewhat slower once a process has been captured.
 #pragma once
 
 #include <cstddef>
@@ -38,14 +40,8 @@ class Capture {
   // CUPTI has ended by itself.
   bool HasFailed() const;
 
-  // Ends it. `drain_ns`: how long launched work is waited for. Unless the process ends or CUPTI has
-  // failed, DetachSoon has to be called until it says that it is done, or Start.
+  // Ends it. `drain_ns`: how long launched work is waited for.
   void Stop(wire::StopReason reason, int64_t drain_ns);
-  // When DetachSoon is to be called next; 0: CUPTI is detached, or stays attached.
-  int64_t detach_ns() const { return detach_ns_; }
-  void DetachSoon();
-  // At once, for another tool that waits.
-  void DetachNow();
   // Whether the ring may be unmapped after Stop: no thread is stuck in a use of it.
   bool ring_is_free() const { return ring_is_free_; }
 
@@ -58,6 +54,7 @@ class Capture {
   bool Subscribe(Refusal* refusal);
   bool EnableKinds(Refusal* refusal);
   void DisableKinds();
+  void SetBuffersZeroed(bool are_zeroed);
   void WriteDeviceFacts();
   void WriteMemoryLevels();
   void WriteClockFact();
@@ -65,11 +62,9 @@ class Capture {
   void NoteWhatIsMissing();
   void LookForTorch();
   void CountDropped(bool ask_cupti);
-  // Whether everything that was launched has come.
-  bool Drain(int64_t drain_ns);
+  void Drain(int64_t drain_ns);
   void DecodeTheRest(int64_t patience_ns);
   void Unsubscribe();
-  void Detach();
 
   void (*const yield_)();
   void (*const at_exit_)();
@@ -85,7 +80,6 @@ class Capture {
   uint32_t kinds_on_ = 0;
   int64_t on_ns_ = 0;
   int64_t ends_ns_ = 0;
-  int64_t detach_ns_ = 0;
   int64_t next_slow_ns_ = 0;  // of clock facts and looking for PyTorch
   uint64_t dropped_ = 0;      // by CUPTI, in this capture
   bool waits_for_room_ = false;

@@ -68,7 +68,6 @@ const char* BindAll(void* library, CuptiLibrary& cupti) {
        Bind(library, "cuptiActivityGetNumDroppedRecords", cupti.get_dropped)},
       {"cuptiGetStreamIdEx", Bind(library, "cuptiGetStreamIdEx", cupti.get_stream_id)},
       {"cuptiGetDeviceId", Bind(library, "cuptiGetDeviceId", cupti.get_device_id)},
-      {"cuptiFinalize", Bind(library, "cuptiFinalize", cupti.finalize)},
   };
   for (const Needed& function : needed) {
     if (!function.found) return function.name;

@@ -38,7 +38,6 @@ struct CuptiLibrary {
   CUptiResult (*set_attribute)(CUpti_ActivityAttribute, size_t*, void*);
   CUptiResult (*get_stream_id)(CUcontext, CUstream, uint8_t, uint32_t*);
   CUptiResult (*get_device_id)(CUcontext, uint32_t*);
-  CUptiResult (*finalize)();
 };
 
 enum class CuptiProblem : uint8_t { kNone, kNotFound, kIncomplete, kUnknownVersion };

@@ -258,7 +258,7 @@ TEST_CASE("an end without a beginning is a range that began before") {
   const Contents& contents = capture.Read();
   CHECK(Names(contents) == Texts{"", "A/", ""});
   const auto ranges = Ranges(contents);
-  for (const Record* range : ranges) CHECK(range->start_ns == capture.published_ns());
+  for (const Record* range : ranges) CHECK(range->start_ns == capture.on_ns());
   CHECK(ranges[0]->flags == wire::kNvtxBeganBefore);
   CHECK(ranges[1]->flags == wire::kNvtxBeganBefore);
   CHECK(ranges[2]->flags == (wire::kNvtxBeganBefore | wire::kNvtxProcessRange));

@@ -179,15 +179,16 @@ TEST_CASE("a capture that was published begins and ends by its times") {
   OpenCapture capture({.begun = false});
   {
     const CaptureUse use;
-    CHECK(use->published_ns <= MonotonicNs());
-    CHECK_FALSE(use->HasBegun(MonotonicNs()));
+    CHECK_FALSE(use->Includes(MonotonicNs()));
     CHECK_FALSE(use->HasEnded(MonotonicNs()));
   }
   const int64_t on = MonotonicNs();
   BeginCapture(on, on + 1'000);
   const CaptureUse use;
-  CHECK_FALSE(use->HasBegun(on - 1));
-  CHECK(use->HasBegun(on));
+  CHECK_FALSE(use->Includes(on - 1));
+  CHECK(use->Includes(on));
+  CHECK(use->Includes(on + 999));
+  CHECK_FALSE(use->Includes(on + 1'000));
   CHECK_FALSE(use->HasEnded(on + 999));
   CHECK(use->HasEnded(on + 1'000));
 }

@@ -87,10 +87,6 @@ class OpenCapture {
     REQUIRE(ResetNames());
     ForgetProcessRanges();
     PublishCapture(ring_, options.kinds);
-    {
-      const CaptureUse use;
-      published_ns_ = use->published_ns;
-    }
     if (options.begun) Begin();
   }
   ~OpenCapture() { End(); }
@@ -135,7 +131,6 @@ class OpenCapture {
   collector::RingMemory& memory() { return *memory_; }
   collector::RingReader& reader() { return reader_; }
   const Contents& contents() const { return contents_; }
-  int64_t published_ns() const { return published_ns_; }
   int64_t on_ns() const { return on_ns_; }
 
  private:
@@ -143,7 +138,6 @@ class OpenCapture {
   collector::RingReader reader_;
   Contents contents_;
   Ring* ring_ = nullptr;
-  int64_t published_ns_ = 0;
   int64_t on_ns_ = 0;
 };
 
