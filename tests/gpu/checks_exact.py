@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import threading
+import threading
 import time
 
 from checks import Row
@@ -11,6 +12,7 @@ from harness import CheckFailed, end_group
 
 TOGGLES = 50
 TOGGLE_SECONDS = 0.3
+RESTLESS_SECONDS = 40
 LONGEST_GAP_NS = 20_000_000
 RATE_TOLERANCE = 0.10
 
@@ -147,6 +149,39 @@ def storm_toggles(ctx):
     if settled_mb and memory[storm.pid][1] - settled_mb > 64:
         row.faults.append(f"the workload grew by {memory[storm.pid][1] - settled_mb} MB")
     expect(row, "exit code", 0, storm.close())
+    return row
+
+
+def storm_restless(ctx):
+    """Processes that launch without a pause, captured again and again at once: none of them dies."""
+    row = Row("restless")
+    storms = [ctx.wait_ready(ctx.start_cuda("storm", 4, 1 << 16)) for _ in range(3)]
+    for storm in storms:
+        storm.ask("start")
+    deadline = time.monotonic() + RESTLESS_SECONDS
+    captures = {storm.pid: 0 for storm in storms}
+
+    def toggle(storm, pause):
+        while time.monotonic() < deadline and storm.alive():
+            ctx.nanolane.command("profile", str(storm.pid), "--duration", "60ms", check=False)
+            captures[storm.pid] += 1
+            time.sleep(pause)
+
+    # With and without time for what is done after a capture.
+    threads = [threading.Thread(target=toggle, args=(storm, pause))
+               for storm, pause in zip(storms, (0, 0.2, 0.5))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    row.captures = sum(captures.values())
+    row.expected, row.got = "3 alive", f"{sum(storm.alive() for storm in storms)} alive"
+    for storm in storms:
+        if not storm.alive():
+            row.faults.append(f"a process died in capture {captures[storm.pid]}: {storm.tail()}")
+        else:
+            storm.ask("stop")
+            expect(row, "exit code", 0, storm.close())
     return row
 
 

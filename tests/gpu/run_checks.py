@@ -41,6 +41,7 @@ CHECKS = {
     "sigkill": (faults.kill_while_recording, "storm", 40),
     "latency": (exact.pulse_latency, "pulse", 45),
     "toggles": (exact.storm_toggles, "storm", 90),
+    "restless": (exact.storm_restless, "storm", 70),
     "10m": (exact.storm_10m, "storm", 120),
     "collector": (faults.collector_killed, "storm", 60),
 }
