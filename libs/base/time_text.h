@@ -17,8 +17,8 @@ std::string FormatDuration(int64_t ns);
 std::string FormatExactNanos(int64_t ns);
 
 // A decimal number with a unit (ns, us, µs, ms, s, m, h), or several whose units get smaller:
-// "1.2ms" → 1200000, "1m30s" → 90 s. Fractions below 1 ns, missing units and values beyond int64 are
-// errors.
+// "1.2ms" → 1200000, "1m30s" → 90 s. Fractions below 1 ns, missing units and values beyond int64
+// are errors.
 absl::StatusOr<int64_t> ParseDuration(std::string_view text);
 
 struct TimeRange {
