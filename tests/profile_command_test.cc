@@ -208,7 +208,7 @@ TEST_CASE("on a terminal progress is one line that is written over, with losses 
   CHECK_THAT(result.output, Contains("\r\033[Ksession "));  // the line is gone
 }
 
-TEST_CASE("--follow prints the session's id before anything else") {
+TEST_CASE("profile --follow prints the session's id before anything else") {
   const FakeCollector collector(MakeScript());
   const CommandResult table = Run(collector, {"profile", "4711", "--follow"});
   CHECK(table.output.starts_with(std::string(kSession) + "\nsession "));
