@@ -67,7 +67,7 @@ ActivityDecoder::Verdict ActivityDecoder::Decode(const CaptureUse& use,
   switch (activity.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return DecodeKernel(use, activity);
-    case CUPTI_ACTIVITY_KIND_MEMCPY: return DecodeMemcpy(use, activity);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return DecodeCopy(use, As<Memcpy>(activity), -1, -1);
     case CUPTI_ACTIVITY_KIND_MEMCPY2: return DecodePeerCopy(use, activity);
     case CUPTI_ACTIVITY_KIND_MEMSET: return DecodeMemset(use, activity);
     case CUPTI_ACTIVITY_KIND_MEMORY2: return DecodeMemory(use, activity);
@@ -150,9 +150,10 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeKernel(const CaptureUse& use,
   return verdict;
 }
 
-ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
-                                                       const CUpti_Activity& activity) {
-  const auto& from = As<Memcpy>(activity);
+template <typename From>
+ActivityDecoder::Verdict ActivityDecoder::DecodeCopy(const CaptureUse& use, const From& from,
+                                                     int32_t source_device,
+                                                     int32_t destination_device) {
   if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
   if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
   return Write<wire::MemcpyRecord>(
@@ -169,33 +170,16 @@ ActivityDecoder::Verdict ActivityDecoder::DecodeMemcpy(const CaptureUse& use,
         record.source_kind = from.srcKind;
         record.destination_kind = from.dstKind;
         record.is_async = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1 : 0;
-        record.source_device = -1;
-        record.destination_device = -1;
+        record.source_device = source_device;
+        record.destination_device = destination_device;
       });
 }
 
 ActivityDecoder::Verdict ActivityDecoder::DecodePeerCopy(const CaptureUse& use,
                                                          const CUpti_Activity& activity) {
   const auto& from = As<PeerCopy>(activity);
-  if (IsOutside(from.correlationId, from.start)) return Verdict::kDone;
-  if (!HasTimes(use, from.start, from.end, kSlotMemcpy)) return Verdict::kDone;
-  return Write<wire::MemcpyRecord>(
-      use, wire::RecordType::kMemcpy, kSlotMemcpy, [&](wire::MemcpyRecord& record) {
-        record.start_ns = clock_->ToMonotonic(from.start);
-        record.duration_ns = clock_->ToMonotonic(from.end) - record.start_ns;
-        record.bytes = from.bytes;
-        record.correlation = from.correlationId;
-        record.device = from.deviceId;
-        record.context = from.contextId;
-        record.stream = from.streamId;
-        record.graph_node = from.graphNodeId;
-        record.copy_kind = from.copyKind;
-        record.source_kind = from.srcKind;
-        record.destination_kind = from.dstKind;
-        record.is_async = (from.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1 : 0;
-        record.source_device = static_cast<int32_t>(from.srcDeviceId);
-        record.destination_device = static_cast<int32_t>(from.dstDeviceId);
-      });
+  return DecodeCopy(use, from, static_cast<int32_t>(from.srcDeviceId),
+                    static_cast<int32_t>(from.dstDeviceId));
 }
 
 ActivityDecoder::Verdict ActivityDecoder::DecodeMemset(const CaptureUse& use,

@@ -39,7 +39,10 @@ class ActivityDecoder {
 
   Verdict Decode(const CaptureUse& use, const CUpti_Activity& activity);
   Verdict DecodeKernel(const CaptureUse& use, const CUpti_Activity& activity);
-  Verdict DecodeMemcpy(const CaptureUse& use, const CUpti_Activity& activity);
+  // Of both kinds of copies; devices -1: not between peers.
+  template <typename From>
+  Verdict DecodeCopy(const CaptureUse& use, const From& from, int32_t source_device,
+                     int32_t destination_device);
   Verdict DecodePeerCopy(const CaptureUse& use, const CUpti_Activity& activity);
   Verdict DecodeMemset(const CaptureUse& use, const CUpti_Activity& activity);
   Verdict DecodeMemory(const CaptureUse& use, const CUpti_Activity& activity);

@@ -200,17 +200,6 @@ Waited WhatIsWaitedFor(const Call& call, const CUpti_CallbackData& data) {
   }
 }
 
-bool IsWait(CallClass call_class) {
-  switch (call_class) {
-    case CallClass::kStreamSync:
-    case CallClass::kEventSync:
-    case CallClass::kContextSync:
-    case CallClass::kDeviceSync:
-    case CallClass::kStreamWait: return true;
-    default: return false;
-  }
-}
-
 void BeginWait(ThreadState& state, const Call& call, const CUpti_CallbackData& data) {
   const Waited waited = WhatIsWaitedFor(call, data);
   state.wait = {.stream = waited.stream,
@@ -268,7 +257,8 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
   state.last_correlation.store(data.correlationId, std::memory_order_relaxed);
   NoteFirst(data.correlationId);
   const CallFacts facts = g_table->At(domain, id);
-  if (IsWait(facts.call_class)) BeginWait(state, {domain, id, facts, now, 0}, data);
+  if (SyncTypeOf(facts.call_class) != wire::SyncType{0})
+    BeginWait(state, {domain, id, facts, now, 0}, data);
 }
 
 void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
