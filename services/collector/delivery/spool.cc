@@ -171,7 +171,7 @@ absl::Status Spool::Reserve(uint64_t bytes) {
   if (used_bytes_ + bytes > options_.bytes) {
     return absl::ResourceExhaustedError(
         base::StrCat("the spool ", options_.folder, " is full: ", used_bytes_, " of ",
-                     options_.bytes, " bytes; bring the store back or raise --spool-size"));
+                     options_.bytes, " bytes; bring the store back or raise --spool-mb"));
   }
   used_bytes_ += bytes;
   return absl::OkStatus();

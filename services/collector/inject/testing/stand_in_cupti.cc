@@ -51,4 +51,3 @@ EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream, uint8_t, uint32_t*) {
   return CUPTI_ERROR_INVALID_STREAM;
 }
 EXPORT CUptiResult cuptiGetDeviceId(CUcontext, uint32_t*) { return CUPTI_ERROR_INVALID_CONTEXT; }
-EXPORT CUptiResult cuptiFinalize(void) { return CUPTI_SUCCESS; }
