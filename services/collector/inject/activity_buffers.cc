@@ -163,6 +163,11 @@ void FreeBuffers() {
   }
 }
 
+void ForgetHeldBuffers() {
+  SpinGuard guard(g_lock);
+  while (Buffer* held = FindState(State::kHeld)) *held = {};
+}
+
 void ResetBuffersAfterFork() { g_lock.Reset(); }
 
 }  // namespace nanolane::inject

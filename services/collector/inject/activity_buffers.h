@@ -35,6 +35,8 @@ uint64_t TakeThrownAway();
 // After a capture: what has been completed on the way is thrown away and counted, what CUPTI still
 // holds stays, the rest is given back.
 void FreeBuffers();
+// Once CUPTI is detached: what it holds now is its own, and unmapped should it come back.
+void ForgetHeldBuffers();
 void ResetBuffersAfterFork();
 
 }  // namespace nanolane::inject

@@ -19,6 +19,7 @@
 #include "services/collector/inject/control_channel.h"
 #include "services/collector/inject/cuda_driver.h"
 #include "services/collector/inject/environment.h"
+#include "services/collector/inject/held_frees.h"
 #include "services/collector/inject/log.h"
 #include "services/collector/inject/nvtx_tables.h"
 #include "services/collector/inject/process_end.h"
@@ -81,7 +82,7 @@ class Agent {
   }
 
   std::atomic<bool> yield_asked{false};
-  std::atomic<bool> recording{false};
+  std::atomic<bool> holds_cupti{false};
   std::atomic<bool> exit_asked{false};
   std::atomic<bool> ended{false};
 
@@ -98,6 +99,7 @@ class Agent {
   void OnRelease(const wire::SessionKey& session);
   void Refuse(const wire::SessionKey& session, const Refusal& refusal);
   void EndCapture(wire::StopReason reason, int64_t drain_ns);
+  void Detach();
   HeldRing* Find(const wire::SessionKey& session);
   HeldRing* Recording();
   void ForgetOldRings(int64_t now);
@@ -115,6 +117,7 @@ class Agent {
   Ring* ring_ = nullptr;  // of the capture that records
   int64_t ends_ns_ = 0;
   int64_t tick_ns_ = 0;
+  int64_t detach_ns_ = 0;  // when to try again, while CUPTI is attached without a capture
 };
 
 bool SameSession(const wire::SessionKey& a, const wire::SessionKey& b) {
@@ -143,7 +146,10 @@ int64_t Agent::NextDeadline() const {
   if (ring_ != nullptr) {
     next = Earlier(next, ends_ns_);
     next = Earlier(next, tick_ns_);
+  } else if (capture_.is_attached()) {
+    next = Earlier(next, detach_ns_);
   }
+  next = Earlier(next, NextFreeing());
   for (const HeldRing& held : rings_) {
     if (held.taken && !held.recording) next = Earlier(next, held.forget_ns);
   }
@@ -187,7 +193,10 @@ void Agent::Work() {
       capture_.Tick(!capture_.waits_for_room());
       tick_ns_ = MonotonicNs() + (capture_.waits_for_room() ? 2 * kMs : kTickNs);
     }
+  } else if (capture_.is_attached()) {
+    if (now >= detach_ns_ || yield_asked.load(std::memory_order_acquire)) Detach();
   }
+  FreeHeld(now);
   if (!connected_ && now >= retry_ns_) Reconnect();
   if (connected_ && gpu_look_ns_ != 0 && now >= gpu_look_ns_) LookForGpus();
   ForgetOldRings(now);
@@ -306,7 +315,12 @@ void Agent::OnStart(const wire::Start& start, int descriptor) {
     if (descriptor >= 0) close(descriptor);
     return;
   }
-  if (!capture_.Start(ring, start, &refusal)) {
+  yield_asked.store(false, std::memory_order_relaxed);
+  holds_cupti.store(true, std::memory_order_release);
+  const bool started_it = capture_.Start(ring, start, &refusal);
+  // Refused, it may be attached still from before.
+  holds_cupti.store(capture_.is_attached(), std::memory_order_release);
+  if (!started_it) {
     Log("refused: %s", refusal.text);
     Refuse(start.session, refusal);
     if (capture_.ring_is_free()) Ring::Unmap(ring);
@@ -318,8 +332,6 @@ void Agent::OnStart(const wire::Start& start, int descriptor) {
   memcpy(free_slot->session, start.session, sizeof(start.session));
   free_slot->descriptor.Take(descriptor);
   ring_ = ring;
-  yield_asked.store(false, std::memory_order_relaxed);
-  recording.store(true, std::memory_order_release);
   ends_ns_ = capture_.ends_ns();
   tick_ns_ = MonotonicNs() + kTickNs;
   wire::Started started{};
@@ -356,16 +368,21 @@ void Agent::EndCapture(wire::StopReason reason, int64_t drain_ns) {
   capture_.Stop(reason, drain_ns);
   if (capture_.ring_is_free()) Ring::Unmap(ring_);
   ring_ = nullptr;
-  recording.store(false, std::memory_order_release);
-  HeldRing* held = Recording();
-  if (held == nullptr) return;
-  held->recording = false;
-  held->forget_ns = MonotonicNs() + kKeepRingNs;
-  wire::Stopped stopped{};
-  memcpy(stopped.session, held->session, sizeof(stopped.session));
-  if (connected_) {
-    connected_ = channel_.Send(wire::MessageType::kStopped, &stopped, sizeof(stopped));
+  if (HeldRing* held = Recording()) {
+    held->recording = false;
+    held->forget_ns = MonotonicNs() + kKeepRingNs;
+    wire::Stopped stopped{};
+    memcpy(stopped.session, held->session, sizeof(stopped.session));
+    if (connected_) {
+      connected_ = channel_.Send(wire::MessageType::kStopped, &stopped, sizeof(stopped));
+    }
   }
+  Detach();
+}
+
+void Agent::Detach() {
+  if (!capture_.Detach(kCalmPatienceNs)) detach_ns_ = MonotonicNs() + kTickNs;
+  holds_cupti.store(capture_.is_attached(), std::memory_order_release);
 }
 
 HeldRing* Agent::Find(const wire::SessionKey& session) {
@@ -397,11 +414,11 @@ std::atomic<bool> g_started{false};
 
 void YieldCupti() {
   Agent* agent = g_agent.load(std::memory_order_acquire);
-  if (agent == nullptr || !agent->recording.load(std::memory_order_acquire)) return;
+  if (agent == nullptr || !agent->holds_cupti.load(std::memory_order_acquire)) return;
   agent->yield_asked.store(true, std::memory_order_release);
   agent->Wake();
   const int64_t deadline = MonotonicNs() + kYieldPatienceNs;
-  while (agent->recording.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
+  while (agent->holds_cupti.load(std::memory_order_acquire) && MonotonicNs() < deadline) {
     const timespec pause = {.tv_sec = 0, .tv_nsec = kMs / 2};
     nanosleep(&pause, nullptr);
   }

@@ -98,13 +98,13 @@ void CallbackTable::Fill(const CuptiLibrary& cupti) {
 }
 
 CUptiResult CallbackTable::Enable(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber,
-                                  bool on, uint32_t kinds) const {
+                                  uint32_t kinds) const {
   CUptiResult first_error = CUPTI_SUCCESS;
   for (uint32_t id = 1; id < kMaxCallbackIds; ++id) {
     for (const CUpti_CallbackDomain domain :
          {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
       if ((KindsOf(At(domain, id).call_class) & kinds) == 0) continue;
-      const CUptiResult result = cupti.enable_callback(on ? 1 : 0, subscriber, domain, id);
+      const CUptiResult result = cupti.enable_callback(1, subscriber, domain, id);
       if (result != CUPTI_SUCCESS && first_error == CUPTI_SUCCESS) first_error = result;
     }
   }

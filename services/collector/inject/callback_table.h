@@ -43,8 +43,9 @@ class CallbackTable {
     return domain == CUPTI_CB_DOMAIN_RUNTIME_API ? runtime_[id] : driver_[id];
   }
 
-  // Turns the callbacks of `kinds` (wire::Kinds) on or off. The first error, or success.
-  CUptiResult Enable(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber, bool on,
+  // Turns the callbacks of `kinds` (wire::Kinds) on, until CUPTI is detached. The first error, or
+  // success.
+  CUptiResult Enable(const CuptiLibrary& cupti, CUpti_SubscriberHandle subscriber,
                      uint32_t kinds) const;
 
  private:

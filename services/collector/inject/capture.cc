@@ -8,6 +8,7 @@
 
 #include "services/collector/inject/clock.h"
 #include "services/collector/inject/cuda_driver.h"
+#include "services/collector/inject/held_frees.h"
 #include "services/collector/inject/launch_calls.h"
 #include "services/collector/inject/log.h"
 #include "services/collector/inject/name_facts.h"
@@ -26,6 +27,8 @@ constexpr uint32_t kNullBufferIsSafe = 28;
 constexpr int64_t kPatienceNs = kSecondNs;
 constexpr int64_t kPatienceAtExitNs = kSecondNs / 5;
 constexpr int64_t kDrainAtExitNs = kSecondNs;
+// A call that has been under way for less returns soon.
+constexpr int64_t kShortCallNs = 1'000'000;
 // How long decoding waits for room at the end before records are dropped, counted.
 constexpr int64_t kRoomPatienceNs = 2 * kSecondNs;
 
@@ -108,6 +111,13 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
              "a thread of the process is still within a hook of the capture before; try again");
     return false;
   }
+  // Attached still, it would record some streams and not others.
+  if (!Detach(kCalmPatienceAtStartNs)) {
+    refusal->code = wire::RefusalCode::kBusy;
+    snprintf(refusal->text, sizeof(refusal->text),
+             "the process waits for its GPU since the capture before; try again once it goes on");
+    return false;
+  }
   CuptiProblem problem = CuptiProblem::kNone;
   cupti_ = LoadCupti(&problem, refusal->text, sizeof(refusal->text));
   if (cupti_ != nullptr && !exit_noted_) {
@@ -145,29 +155,15 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   TakeThrownAway();
 
   WatchOtherTools(yield_);
-  if (!Subscribe(refusal)) {
-    ForgetOtherTools();
-    FreeBuffers();
-    return false;
-  }
-  if (!clock_.Start(*cupti_)) {
-    refusal->code = wire::RefusalCode::kCuptiError;
-    snprintf(refusal->text, sizeof(refusal->text), "CUPTI gives no usable timestamps");
-    ForgetOtherTools();
-    Unsubscribe();
-    FreeBuffers();
-    return false;
-  }
-  decoder_.Start(*cupti_, clock_);
-  WriteDeviceFacts();
-  WriteClockFact();
-  PublishCapture(ring, kinds_asked_);
-  if (!EnableKinds(refusal)) {
-    DisableKinds();
-    Unsubscribe();
+  if (!Attach(refusal)) {
     ring_is_free_ = RetractCapture(kPatienceNs);
-    ForgetOtherTools();
-    FreeBuffers();
+    if (is_attached_) {
+      DisableKinds();
+      Detach(kCalmPatienceNs);
+    } else {
+      ForgetOtherTools();
+      FreeBuffers();
+    }
     return false;
   }
   LookForTorch();
@@ -186,6 +182,21 @@ bool Capture::Start(Ring* ring, const wire::Start& start, Refusal* refusal) {
   Log("recording kinds %x after %lld us", kinds_on_,
       static_cast<long long>((on_ns_ - begin) / 1000));
   return true;
+}
+
+bool Capture::Attach(Refusal* refusal) {
+  if (!Subscribe(refusal)) return false;
+  is_attached_ = true;
+  if (!clock_.Start(*cupti_)) {
+    refusal->code = wire::RefusalCode::kCuptiError;
+    snprintf(refusal->text, sizeof(refusal->text), "CUPTI gives no usable timestamps");
+    return false;
+  }
+  decoder_.Start(*cupti_, clock_);
+  WriteDeviceFacts();
+  WriteClockFact();
+  PublishCapture(ring_, kinds_asked_);
+  return EnableKinds(refusal);
 }
 
 bool Capture::Subscribe(Refusal* refusal) {
@@ -228,7 +239,7 @@ bool Capture::EnableKinds(Refusal* refusal) {
   SetBuffersZeroed(true);
   CUptiResult result = cupti_->register_callbacks(OnBufferRequested, OnBufferCompleted);
   if (result == CUPTI_SUCCESS) {
-    result = table_.Enable(*cupti_, subscriber_, true, kinds_asked_);
+    result = table_.Enable(*cupti_, subscriber_, kinds_asked_);
     kinds_on_ |= kinds_asked_ & (wire::kKindLaunch | wire::kKindSync);
   }
   if (result == CUPTI_SUCCESS) {
@@ -259,12 +270,12 @@ void Capture::SetBuffersZeroed(bool are_zeroed) {
   cupti_->set_attribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
 }
 
+// Of records; the callbacks stay on until CUPTI is detached.
 void Capture::DisableKinds() {
   for (const ActivityOfKind& wanted : kActivities) {
     if ((kinds_asked_ & wanted.kind) != 0) cupti_->disable(wanted.activity);
   }
   cupti_->disable(CUPTI_ACTIVITY_KIND_CONTEXT);
-  table_.Enable(*cupti_, subscriber_, false, kinds_asked_);
 }
 
 void Capture::WriteDeviceFacts() {
@@ -423,10 +434,6 @@ void Capture::Stop(wire::StopReason reason, int64_t drain_ns) {
   }
   DecodeTheRest(ProcessEnds() ? kPatienceAtExitNs : kRoomPatienceNs);
   WriteClockFact();
-  ParkIfHandsOff();
-  Unsubscribe();
-  SetBuffersZeroed(false);
-  ForgetOtherTools();
   ring_is_free_ = RetractCapture(patience_ns);
   FreeBuffers();
   CountDropped(false);
@@ -452,9 +459,41 @@ void Capture::DecodeTheRest(int64_t patience_ns) {
   CountDropped(true);
 }
 
-void Capture::Unsubscribe() {
-  if (subscriber_ != nullptr) cupti_->unsubscribe(subscriber_);
+bool Capture::WaitForShortCalls(int64_t patience_ns) {
+  constexpr int64_t kStepNs = 200'000;
+  const int64_t deadline = MonotonicNs() + patience_ns;
+  for (;;) {
+    const int64_t now = MonotonicNs();
+    if (LongestCallUnderWay(now) < kShortCallNs) return true;
+    if (now >= deadline) return false;
+    Pause(kStepNs);
+  }
+}
+
+bool Capture::Detach(int64_t patience_ns) {
+  if (!is_attached_) return true;
+  // What ends with the process needs no detaching, and CUPTI's handlers of its end run meanwhile.
+  if (ProcessEnds()) return true;
+  if (!HasFailed()) {
+    if (!WaitForShortCalls(patience_ns)) return false;
+    ParkIfHandsOff();
+    SetBuffersZeroed(false);
+    const int64_t begin = MonotonicNs();
+    const bool holds = BeginHoldingFrees(reinterpret_cast<const void*>(cupti_->finalize));
+    const CUptiResult result = cupti_->finalize();
+    const int64_t end = MonotonicNs();
+    if (holds) EndHoldingFrees(end + kHoldFreesNs);
+    Log("detached in %lld us%s%s", static_cast<long long>((end - begin) / 1000),
+        holds ? "" : ", its memory freed at once",
+        result == CUPTI_SUCCESS ? "" : ", with an error");
+  }
+  is_attached_ = false;
   subscriber_ = nullptr;
+  ForgetOtherTools();
+  ForgetCallsUnderWay();
+  ForgetHeldBuffers();
+  FreeBuffers();
+  return true;
 }
 
 }  // namespace nanolane::inject

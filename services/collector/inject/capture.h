@@ -2,11 +2,13 @@
 //
 // On: subscribe, callbacks, then activity kinds, kernels last, so that every kernel's launch is
 // seen. While on: Tick every so often takes what CUPTI has. Off: nothing new begins; what was
-// launched before is waited for, within a bound; then everything is disabled.
+// launched before is waited for, within a bound; then CUPTI is detached from the process.
 //
-// CUPTI is never detached (cuptiFinalize): that frees what its code on launching threads still
-// uses. Under captures of processes that launch without a pause it crashed them, at once and later.
-// The price is that launches stay somewhat slower once a process has been captured.
+// How it is detached was found by experiment (docs/adr/0007): callbacks stay on until cuptiFinalize
+// takes everything away at once. Turned off before, CUPTI tells a thread within a call the
+// beginning of it and never the end; then it damages the heap, and without cuptiFinalize the
+// thread's streams give no records in later captures. What it frees is kept for those who still
+// return through it (held_frees.h), and it is done when no call has been under way for long.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +42,13 @@ class Capture {
   // CUPTI has ended by itself.
   bool HasFailed() const;
 
-  // Ends it. `drain_ns`: how long launched work is waited for.
+  // Ends it. `drain_ns`: how long launched work is waited for. CUPTI stays attached.
   void Stop(wire::StopReason reason, int64_t drain_ns);
+  // After Stop: gives CUPTI back. False: throughout `patience_ns` there were calls under way that
+  // take long; ask again in a while. CUPTI waits for kernels that run meanwhile, and launches with
+  // it, so it is not done amid a wait for one.
+  bool Detach(int64_t patience_ns);
+  bool is_attached() const { return is_attached_; }
   // Whether the ring may be unmapped after Stop: no thread is stuck in a use of it.
   bool ring_is_free() const { return ring_is_free_; }
 
@@ -51,6 +58,7 @@ class Capture {
   uint32_t cupti_version() const { return cupti_ != nullptr ? cupti_->version : 0; }
 
  private:
+  bool Attach(Refusal* refusal);
   bool Subscribe(Refusal* refusal);
   bool EnableKinds(Refusal* refusal);
   void DisableKinds();
@@ -64,7 +72,7 @@ class Capture {
   void CountDropped(bool ask_cupti);
   void Drain(int64_t drain_ns);
   void DecodeTheRest(int64_t patience_ns);
-  void Unsubscribe();
+  bool WaitForShortCalls(int64_t patience_ns);
 
   void (*const yield_)();
   void (*const at_exit_)();
@@ -84,8 +92,12 @@ class Capture {
   uint64_t dropped_ = 0;      // by CUPTI, in this capture
   bool waits_for_room_ = false;
   bool ring_is_free_ = true;
+  bool is_attached_ = false;
 };
 
 inline constexpr int64_t kTickNs = 100'000'000;
+// Until a moment comes at which CUPTI can be detached: at each try, and before a new capture.
+inline constexpr int64_t kCalmPatienceNs = 20'000'000;
+inline constexpr int64_t kCalmPatienceAtStartNs = 2'000'000'000;
 
 }  // namespace nanolane::inject

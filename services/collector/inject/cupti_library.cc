@@ -54,7 +54,6 @@ const char* BindAll(void* library, CuptiLibrary& cupti) {
       {"cuptiGetResultString", Bind(library, "cuptiGetResultString", cupti.get_result_string)},
       {"cuptiGetTimestamp", Bind(library, "cuptiGetTimestamp", cupti.get_timestamp)},
       {"cuptiSubscribe", Bind(library, "cuptiSubscribe", cupti.subscribe)},
-      {"cuptiUnsubscribe", Bind(library, "cuptiUnsubscribe", cupti.unsubscribe)},
       {"cuptiEnableCallback", Bind(library, "cuptiEnableCallback", cupti.enable_callback)},
       {"cuptiGetCallbackName", Bind(library, "cuptiGetCallbackName", cupti.get_callback_name)},
       {"cuptiActivityRegisterCallbacks",
@@ -68,6 +67,7 @@ const char* BindAll(void* library, CuptiLibrary& cupti) {
        Bind(library, "cuptiActivityGetNumDroppedRecords", cupti.get_dropped)},
       {"cuptiGetStreamIdEx", Bind(library, "cuptiGetStreamIdEx", cupti.get_stream_id)},
       {"cuptiGetDeviceId", Bind(library, "cuptiGetDeviceId", cupti.get_device_id)},
+      {"cuptiFinalize", Bind(library, "cuptiFinalize", cupti.finalize)},
   };
   for (const Needed& function : needed) {
     if (!function.found) return function.name;

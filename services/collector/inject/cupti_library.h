@@ -23,7 +23,6 @@ struct CuptiLibrary {
   // From 13.0; null before. Tells who holds the subscription.
   CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                               CUpti_SubscriberParams*);
-  CUptiResult (*unsubscribe)(CUpti_SubscriberHandle);
   CUptiResult (*enable_callback)(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
                                  CUpti_CallbackId);
   CUptiResult (*get_callback_name)(CUpti_CallbackDomain, uint32_t, const char**);
@@ -38,6 +37,7 @@ struct CuptiLibrary {
   CUptiResult (*set_attribute)(CUpti_ActivityAttribute, size_t*, void*);
   CUptiResult (*get_stream_id)(CUcontext, CUstream, uint8_t, uint32_t*);
   CUptiResult (*get_device_id)(CUcontext, uint32_t*);
+  CUptiResult (*finalize)();
 };
 
 enum class CuptiProblem : uint8_t { kNone, kNotFound, kIncomplete, kUnknownVersion };

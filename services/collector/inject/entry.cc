@@ -6,6 +6,7 @@
 #include "services/collector/inject/activity_buffers.h"
 #include "services/collector/inject/agent.h"
 #include "services/collector/inject/environment.h"
+#include "services/collector/inject/held_frees.h"
 #include "services/collector/inject/name_facts.h"
 #include "services/collector/inject/nvtx_tables.h"
 #include "services/collector/inject/process_end.h"
@@ -22,6 +23,7 @@ void InForkedChild() {
   ResetThreadsAfterFork();
   ResetNamesAfterFork();
   ResetBuffersAfterFork();
+  ResetHeldFreesAfterFork();
   ResetNvtxAfterFork();
   ResetAgentAfterFork();
   ResetProcessEndAfterFork();

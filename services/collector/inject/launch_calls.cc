@@ -233,15 +233,29 @@ void NoteRecord(const Call& call, const CUpti_CallbackData& data) {
   if (stream >= 0) NoteEventRecorded(params.event, static_cast<uint32_t>(stream));
 }
 
+void NoteUnderWay(bool enters, uint32_t correlation, int64_t now) {
+  ThreadState* state = CurrentThread();
+  if (state == nullptr) return;
+  const bool is_it = state->under_way.load(std::memory_order_relaxed) == correlation;
+  if (enters && is_it) {
+    ++state->under_way_depth;
+  } else if (enters) {
+    state->under_way_depth = 1;
+    state->under_way_since_ns.store(now, std::memory_order_relaxed);
+    state->under_way.store(correlation, std::memory_order_release);
+  } else if (is_it && --state->under_way_depth == 0) {
+    state->under_way.store(0, std::memory_order_release);
+  }
+}
+
 void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-           const CUpti_CallbackData& data) {
+           const CUpti_CallbackData& data, int64_t now) {
   ThreadState& state = use.thread();
   const uint64_t capture = use->ring->number();
   if (state.call_open && state.open_capture == capture &&
       state.open_correlation == data.correlationId) {
     return;
   }
-  const int64_t now = MonotonicNs();
   if (!use->Includes(now)) {
     if (!use->HasEnded(now)) NoteEarly(data.correlationId);
     return;
@@ -262,7 +276,7 @@ void Enter(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId 
 }
 
 void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-          const CUpti_CallbackData& data) {
+          const CUpti_CallbackData& data, int64_t now) {
   ThreadState& state = use.thread();
   if (!state.call_open || state.open_capture != use->ring->number() ||
       state.open_correlation != data.correlationId || state.open_cbid != id ||
@@ -274,7 +288,7 @@ void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId i
                      .id = id,
                      .facts = g_table->At(domain, id),
                      .start_ns = state.call_start_ns,
-                     .duration_ns = MonotonicNs() - state.call_start_ns};
+                     .duration_ns = now - state.call_start_ns};
   // cudaError_t and CUresult alike: 0 is success.
   const bool succeeded = data.functionReturnValue == nullptr ||
                          *static_cast<const int*>(data.functionReturnValue) == 0;
@@ -309,13 +323,16 @@ void Exit(const CaptureUse& use, CUpti_CallbackDomain domain, CUpti_CallbackId i
 
 void CUPTIAPI OnApiCall(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  const bool enters = call.callbackSite == CUPTI_API_ENTER;
+  const int64_t now = MonotonicNs();
+  NoteUnderWay(enters, call.correlationId, now);
   const CaptureUse use;
   if (!use) return;
-  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (call.callbackSite == CUPTI_API_ENTER) {
-    Enter(use, domain, id, call);
+  if (enters) {
+    Enter(use, domain, id, call, now);
   } else {
-    Exit(use, domain, id, call);
+    Exit(use, domain, id, call, now);
   }
 }
 
@@ -324,6 +341,7 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table) {
   g_table = &table;
   g_first_correlation.store(0, std::memory_order_relaxed);
   ForgetEarly();
+  ForgetCallsUnderWay();
   g_stream_captures.store(0, std::memory_order_relaxed);
   ForEachThread([](ThreadState& state) {
     state.last_correlation.store(0, std::memory_order_relaxed);
@@ -338,6 +356,20 @@ void WriteOpenWaits(const CaptureUse& use, int64_t off_ns) {
     const WritingAs as(use, state.thread);
     WriteWait(use, state, off_ns - state.call_start_ns);
   });
+}
+
+int64_t LongestCallUnderWay(int64_t now_ns) {
+  int64_t longest = 0;
+  ForEachThread([&longest, now_ns](ThreadState& state) {
+    if (state.under_way.load(std::memory_order_acquire) == 0) return;
+    const int64_t since = state.under_way_since_ns.load(std::memory_order_relaxed);
+    if (now_ns - since > longest) longest = now_ns - since;
+  });
+  return longest;
+}
+
+void ForgetCallsUnderWay() {
+  ForEachThread([](ThreadState& state) { state.under_way.store(0, std::memory_order_relaxed); });
 }
 
 bool WasEarly(uint32_t correlation) {

@@ -25,6 +25,11 @@ void PrepareLaunchCalls(const CuptiLibrary& cupti, const CallbackTable& table);
 uint32_t FirstCorrelation();
 // The highest; 0: none. Exact once CloseCapture has returned.
 uint32_t LastCorrelation();
+// Of the calls that CUPTI has told the beginning of and not the end, whether or not a capture is in
+// progress: for how long the first of them has been under way; 0: there is none.
+int64_t LongestCallUnderWay(int64_t now_ns);
+// Once CUPTI is detached: it does not tell their ends.
+void ForgetCallsUnderWay();
 // Writes the waits that threads are still in, up to `off_ns`, as their threads'. Once CloseCapture
 // has returned.
 void WriteOpenWaits(const CaptureUse& use, int64_t off_ns);

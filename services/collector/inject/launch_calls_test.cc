@@ -1,6 +1,7 @@
 #include "services/collector/inject/launch_calls.h"
 
 #include <cstdint>
+#include <thread>
 
 #include "catch2/catch.hpp"
 #include "services/collector/inject/testing/open_capture.h"
@@ -65,6 +66,38 @@ TEST_CASE("launches are taken from where the capture begins, and those before ar
   REQUIRE(launches.size() == 2);
   for (size_t i = 0; i < 2; ++i) CHECK(launches[i]->correlation == 7 + i);
   CHECK(launches[0]->start_ns >= capture.on_ns());
+}
+
+TEST_CASE("calls are known to be under way, within a capture or not") {
+  Prepare();
+  const int64_t begin = MonotonicNs();
+  CHECK(LongestCallUnderWay(begin) == 0);
+  // The end of one whose beginning was not told.
+  Call(CUPTI_API_EXIT, 3);
+  CHECK(LongestCallUnderWay(MonotonicNs()) == 0);
+  Call(CUPTI_API_ENTER, 4);
+  {
+    OpenCapture capture({.begun = false});
+    // Nested: the runtime's call and the driver's.
+    Call(CUPTI_API_ENTER, 4);
+    Call(CUPTI_API_EXIT, 4);
+    const int64_t longest = LongestCallUnderWay(begin + 1'000'000'000);
+    CHECK(longest > 0);
+    CHECK(longest <= 1'000'000'000);
+  }
+  std::thread other([begin] {
+    Launch(5);
+    CHECK(LongestCallUnderWay(begin + 1'000'000'000) > 0);
+    Call(CUPTI_API_ENTER, 6);
+    // It ends within its call.
+  });
+  other.join();
+  Call(CUPTI_API_EXIT, 4);
+  CHECK(LongestCallUnderWay(MonotonicNs() + 1'000) == 0);
+  Call(CUPTI_API_ENTER, 7);
+  CHECK(LongestCallUnderWay(MonotonicNs() + 1'000) > 0);
+  ForgetCallsUnderWay();
+  CHECK(LongestCallUnderWay(MonotonicNs() + 1'000) == 0);
 }
 
 TEST_CASE("a capture takes no launches after its deadline, though nobody has closed it") {

@@ -11,7 +11,8 @@ namespace nanolane::inject {
 namespace {
 
 struct Search {
-  const char* library;
+  const char* library;  // null: the one that has `code`
+  const void* code;
   const char* symbol;  // null: only whether the library is loaded
   std::atomic<void*>* slot = nullptr;
   bool loaded = false;
@@ -25,11 +26,26 @@ T* At(const dl_phdr_info& info, ElfW(Addr) address) {
   return reinterpret_cast<T*>(address < base ? base + address : address);
 }
 
+bool HasName(const dl_phdr_info& info, const char* wanted) {
+  const char* slash = strrchr(info.dlpi_name, '/');
+  return strcmp(slash != nullptr ? slash + 1 : info.dlpi_name, wanted) == 0;
+}
+
+bool Contains(const dl_phdr_info& info, const void* code) {
+  const auto address = reinterpret_cast<ElfW(Addr)>(code);
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    if (address - info.dlpi_addr - segment.p_vaddr < segment.p_memsz) return true;
+  }
+  return false;
+}
+
 int FindSlot(dl_phdr_info* info, size_t, void* data) {
   auto& search = *static_cast<Search*>(data);
-  const char* slash = strrchr(info->dlpi_name, '/');
-  const char* name = slash != nullptr ? slash + 1 : info->dlpi_name;
-  if (strcmp(name, search.library) != 0) return 0;
+  const bool is_it =
+      search.library != nullptr ? HasName(*info, search.library) : Contains(*info, search.code);
+  if (!is_it) return 0;
   search.loaded = true;
   if (search.symbol == nullptr) return 1;
   const ElfW(Dyn)* dynamic = nullptr;
@@ -79,21 +95,29 @@ bool MakeWritable(void* slot) {
 }  // namespace
 
 bool LibraryIsLoaded(const char* library) {
-  Search search = {.library = library, .symbol = nullptr};
+  Search search = {.library = library, .code = nullptr, .symbol = nullptr};
   dl_iterate_phdr(FindSlot, &search);
   return search.loaded;
 }
 
 bool LinkageSlot::Install(const char* library, const char* symbol, void* replacement) {
-  if (installed_) {
-    // The linker may have bound the slot in the meantime.
-    slot_->store(replacement, std::memory_order_release);
-    return true;
-  }
-  Search search = {.library = library, .symbol = symbol};
+  // Again: the linker may have bound the slot in the meantime.
+  if (installed_) return InstallAt(slot_, replacement);
+  Search search = {.library = library, .code = nullptr, .symbol = symbol};
   dl_iterate_phdr(FindSlot, &search);
-  if (search.slot == nullptr || !MakeWritable(search.slot)) return false;
-  slot_ = search.slot;
+  return InstallAt(search.slot, replacement);
+}
+
+bool LinkageSlot::InstallIn(const void* code, const char* symbol, void* replacement) {
+  if (installed_) return InstallAt(slot_, replacement);
+  Search search = {.library = nullptr, .code = code, .symbol = symbol};
+  dl_iterate_phdr(FindSlot, &search);
+  return InstallAt(search.slot, replacement);
+}
+
+bool LinkageSlot::InstallAt(std::atomic<void*>* slot, void* replacement) {
+  if (slot == nullptr || !MakeWritable(slot)) return false;
+  slot_ = slot;
   slot_->store(replacement, std::memory_order_release);
   installed_ = true;
   return true;

@@ -15,6 +15,8 @@ class LinkageSlot {
   // Redirects `symbol` as called by the library with the file name `library` ("libc10_cuda.so") to
   // `replacement`. False: the library is not loaded, or does not call the symbol that way.
   bool Install(const char* library, const char* symbol, void* replacement);
+  // The same for the library that `code` is a function of.
+  bool InstallIn(const void* code, const char* symbol, void* replacement);
   // Back to `real`, the function itself: not to what the slot held, which may be the linker's stub
   // of a slot that was not bound yet; a thread within the stub would write over the next
   // replacement.
@@ -22,6 +24,8 @@ class LinkageSlot {
   bool is_installed() const { return installed_; }
 
  private:
+  bool InstallAt(std::atomic<void*>* slot, void* replacement);
+
   std::atomic<void*>* slot_ = nullptr;
   bool installed_ = false;
 };

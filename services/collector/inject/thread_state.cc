@@ -31,6 +31,7 @@ void EndThread(void* value) {
   t_phase = Phase::kEnded;
   ClosePageOfEndingThread(*state);
   state->call_open = false;
+  state->under_way.store(0, std::memory_order_relaxed);
   // A thread that was cancelled within a hook must not look as if it were still there.
   state->busy.store(0, std::memory_order_release);
   state->taken.store(0, std::memory_order_release);
@@ -118,6 +119,7 @@ void ResetThreadsAfterFork() {
     state->busy.store(0, std::memory_order_relaxed);
     state->has_page = false;
     state->call_open = false;
+    state->under_way.store(0, std::memory_order_relaxed);
     state->open_wait.store(0, std::memory_order_relaxed);
     state->nvtx_depth.store(0, std::memory_order_relaxed);
     if (state == t_state) {

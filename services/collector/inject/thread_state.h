@@ -72,6 +72,12 @@ struct ThreadState {
 
   std::atomic<uint32_t> last_correlation;  // of the last call that it entered
 
+  // The outermost call that CUPTI has told the beginning of and not the end, whether or not a
+  // capture is in progress; 0: none. See LongestCallUnderWay.
+  std::atomic<uint32_t> under_way;
+  std::atomic<int64_t> under_way_since_ns;
+  uint32_t under_way_depth;
+
   // Kernel launches that succeeded in the capture with the number `counted_capture`.
   std::atomic<uint64_t> counted_capture;
   std::atomic<uint64_t> kernel_launches;

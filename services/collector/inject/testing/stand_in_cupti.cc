@@ -2,6 +2,7 @@
 // and its clock is that of the system.
 #include <cupti.h>
 
+#include <cstdlib>
 #include <ctime>
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
@@ -25,7 +26,9 @@ EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Call
   *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&held);
   return CUPTI_SUCCESS;
 }
-EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) { return CUPTI_SUCCESS; }
+EXPORT CUptiResult cuptiFinalize() { return CUPTI_SUCCESS; }
+// Not CUPTI's: frees as the library's own code would.
+EXPORT void StandInFree(void* block) { free(block); }
 EXPORT CUptiResult cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
                                        CUpti_CallbackId) {
   return CUPTI_SUCCESS;
