@@ -49,6 +49,12 @@ void SetDuration(int64_t ns, google::protobuf::Duration& duration) {
   duration.set_nanos(static_cast<int32_t>(ns % 1'000'000'000));
 }
 
+absl::Status NoAnswer() {
+  return absl::DeadlineExceededError(
+      "the process does not answer: it may be stopped, or CUPTI waits for kernels that run; try "
+      "again");
+}
+
 }  // namespace
 
 CaptureRun::CaptureRun(RunOptions options, std::unique_ptr<RingMemory> ring)
@@ -166,9 +172,7 @@ absl::Status CaptureRun::WaitStarted(std::chrono::milliseconds timeout) {
   });
   if (!failure_.ok()) return failure_;
   if (!decided) {
-    return absl::DeadlineExceededError(
-        "the process does not answer; it may be stopped, or busy "
-        "within CUDA: try again");
+    return NoAnswer();
   }
   if (!progress_.known) return absl::UnavailableError("the process has ended");
   return absl::OkStatus();
@@ -251,10 +255,7 @@ bool CaptureRun::WaitForStart() {
   if (answered && progress_.state == v1::CAPTURE_STATE_RECORDING) return true;
   if (leaving_) return false;
   if (failure_.ok()) {
-    failure_ = progress_.gone ? absl::UnavailableError("the process has ended")
-                              : absl::DeadlineExceededError(
-                                    "the process does not answer; it may be stopped, or busy "
-                                    "within CUDA: try again");
+    failure_ = progress_.gone ? absl::UnavailableError("the process has ended") : NoAnswer();
   }
   progress_.state = v1::CAPTURE_STATE_FAILED;
   progress_.message = std::string(failure_.message());

@@ -182,6 +182,43 @@ TEST_CASE("a first enabling that takes its time is waited for, and the process g
         }) > 100);
 }
 
+TEST_CASE("CUPTI is not detached amid a wait, and captures are refused until it is over") {
+  Rig rig;
+  const auto process = rig.Run(
+      "stream a\n"
+      "say ready\n"
+      "wait-file $DIR/go\n"
+      "launch a _Z4longv ns=8500000000\n"
+      "sync a\n"
+      "say waited\n"
+      "loop-until-file $DIR/stop\n"
+      "  launch a _Z1kv n=3 ns=500\n"
+      "  sync a\n"
+      "  sleep us=500\n"
+      "end\n");
+  REQUIRE(process != nullptr);
+  const auto first =
+      rig.client().Start({.pid = process->pid(), .duration = std::chrono::milliseconds(200)});
+  REQUIRE(first.ok());
+  process->Touch("go");
+  // The session does not wait for the kernel for longer than it says.
+  REQUIRE(rig.client().WaitDone(*first).ok());
+  const auto amid = rig.client().Start({.pid = process->pid()});
+  CHECK_FALSE(amid.ok());
+  CHECK(std::string(amid.status().message()).find("waits for its GPU") != std::string::npos);
+  REQUIRE(process->WaitSaid("waited"));
+  const auto after =
+      rig.client().Start({.pid = process->pid(), .duration = std::chrono::milliseconds(200)});
+  REQUIRE(after.ok());
+  REQUIRE(rig.client().WaitDone(*after).ok());
+  const auto session = rig.client().Read(*after);
+  process->Touch("stop");
+  CHECK(process->Wait().code == 0);
+  REQUIRE(session.ok());
+  CHECK(session->Losses() == "");
+  CHECK(Compare(process->Truth(), *session) == "");
+}
+
 TEST_CASE("the collector takes no capture of more than ten minutes") {
   Rig rig;
   const auto process = rig.Run(kWork);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/simulated_gpu/callbacks.h"
 #include "tests/simulated_gpu/delivery.h"
 #include "tests/simulated_gpu/device.h"
 #include "tests/simulated_gpu/faults.h"
@@ -50,6 +51,10 @@ struct State {
   std::mutex kinds_mutex;
   std::atomic<int64_t> sessions{0};
   bool has_enabled = false;  // under kinds_mutex
+  // Kernels were turned off amid calls; turned on again before it is finalized, the real one gives
+  // no more records of some streams.
+  std::atomic<bool> is_torn{false};
+  std::atomic<bool> is_deaf{false};
   std::atomic<bool> apis_on[2][kMaxCallbackIds]{};
   std::atomic<CUpti_ActivityThreadIdType> thread_id_type{CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT};
 
@@ -226,6 +231,7 @@ bool IsApiOn(CUpti_ActivityKind kind, uint32_t cbid) {
 }
 
 void Record(const Work& work) {
+  if (GetState().is_deaf.load(std::memory_order_relaxed) && work.stream % 2 != 0) return;
   ThreadList& list = MyList();
   bool wakes = false;
   bool delivers = false;
@@ -269,6 +275,7 @@ CUptiResult Enable(CUpti_ActivityKind kind, bool dump) {
       ++state.sessions;
     }
     kinds_on[kind].store(true);
+    if (state.is_torn.load()) state.is_deaf.store(true);
   }
   if (dump) Dump(kind);
   return CUPTI_SUCCESS;
@@ -278,6 +285,7 @@ CUptiResult Disable(CUpti_ActivityKind kind) {
   if (!IsKnown(kind)) return CUPTI_ERROR_INVALID_KIND;
   const std::lock_guard<std::mutex> lock(GetState().kinds_mutex);
   kinds_on[kind].store(false);
+  if (callbacks::AreCallsUnderWay()) GetState().is_torn.store(true);
   return CUPTI_SUCCESS;
 }
 
@@ -331,6 +339,8 @@ void Finalize() {
     for (auto& apis : state.apis_on) {
       for (std::atomic<bool>& on : apis) on.store(false);
     }
+    state.is_torn.store(false);
+    state.is_deaf.store(false);
   }
   const std::lock_guard<std::mutex> lock(state.delivery_mutex);
   state.delivery.HandBack(true);

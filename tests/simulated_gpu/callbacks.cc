@@ -1,5 +1,7 @@
 #include "tests/simulated_gpu/callbacks.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -20,8 +22,21 @@ struct Subscriber {
   std::string name;
 };
 
+// What the real one frees as it is finalized, though calls that it has told the beginning of come
+// back through it. Large, so that it is unmapped when it is freed: who comes back crashes.
+struct Tables {
+  std::atomic<uint64_t> calls;
+  char rest[600'000];
+};
+
 struct Registry {
   std::mutex mutex;
+  std::atomic<Tables*> tables{nullptr};
+  // Of calls whose beginning has been told and whose end has not.
+  std::atomic<int64_t> under_way{0};
+  // Callbacks were turned off amid such calls, so that their ends are not told. The real one
+  // damages the heap as it is finalized then.
+  std::atomic<bool> is_torn{false};
   std::atomic<Subscriber*> current{nullptr};
   // A call may still be in a subscriber that has left, so none is deleted.
   std::vector<std::unique_ptr<Subscriber>> all;
@@ -41,6 +56,20 @@ struct Registry {
 Registry& GetRegistry() {
   static auto* const registry = new Registry;
   return *registry;
+}
+
+// Under the registry's mutex.
+Tables& TheTables() {
+  Registry& registry = GetRegistry();
+  if (registry.tables.load() == nullptr) {
+    registry.tables.store(static_cast<Tables*>(calloc(1, sizeof(Tables))));
+  }
+  return *registry.tables.load();
+}
+
+void NoteTornCalls() {
+  Registry& registry = GetRegistry();
+  if (registry.under_way.load() > 0) registry.is_torn.store(true);
 }
 
 void TurnAllOff() {
@@ -72,6 +101,7 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
   AlignClientClock();
+  (void)TheTables();
   registry.Add(callback, user_data, name);
   *handle = reinterpret_cast<CUpti_SubscriberHandle>(registry.current.load());
   return CUPTI_SUCCESS;
@@ -81,6 +111,7 @@ CUptiResult Unsubscribe(CUpti_SubscriberHandle handle) {
   Registry& registry = GetRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   if (!IsCurrent(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
+  NoteTornCalls();
   TurnAllOff();
   registry.current.store(nullptr);
   return CUPTI_SUCCESS;
@@ -93,6 +124,7 @@ CUptiResult Enable(CUpti_SubscriberHandle handle, bool on, CUpti_CallbackDomain 
   if (!IsCurrent(handle) || !IsDomain(domain) || id == 0 || id >= kMaxCallbackIds) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
+  if (!on && ids_on[domain][id].load()) NoteTornCalls();
   ids_on[domain][id].store(on);
   return CUPTI_SUCCESS;
 }
@@ -105,11 +137,33 @@ CUptiResult EnableDomain(CUpti_SubscriberHandle handle, bool on, CUpti_CallbackD
   return CUPTI_SUCCESS;
 }
 
-void Finalize() {
+void* Finalize() {
   Registry& registry = GetRegistry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (registry.is_torn.load()) {
+    std::fprintf(
+        stderr,
+        "simulated CUPTI: finalized after callbacks were turned off amid calls, which damages "
+        "the heap of the real one\n");
+    std::abort();
+  }
   TurnAllOff();
   registry.current.store(nullptr);
+  return registry.tables.exchange(nullptr);
+}
+
+bool AreCallsUnderWay() { return GetRegistry().under_way.load() > 0; }
+
+void* BeginTelling() {
+  Registry& registry = GetRegistry();
+  registry.under_way.fetch_add(1);
+  return registry.tables.load();
+}
+
+void EndTelling(void* tables) {
+  if (tables != nullptr)
+    static_cast<Tables*>(tables)->calls.fetch_add(1, std::memory_order_relaxed);
+  GetRegistry().under_way.fetch_sub(1);
 }
 
 void RemoveForeign() {
@@ -135,11 +189,15 @@ uint32_t NextCorrelation() {
 
 ApiCall::ApiCall(const ApiCallOptions& options) : options_(options) {
   if (activity::IsApiOn(Kind(), options_.cbid)) start_ns_ = MonotonicNow();
-  if (callbacks::IsOn(options_.domain, options_.cbid)) Tell(CUPTI_API_ENTER);
+  if (!callbacks::IsOn(options_.domain, options_.cbid)) return;
+  is_told_ = true;
+  tables_ = callbacks::BeginTelling();
+  Tell(CUPTI_API_ENTER);
 }
 
 ApiCall::~ApiCall() {
   if (callbacks::IsOn(options_.domain, options_.cbid)) Tell(CUPTI_API_EXIT);
+  if (is_told_) callbacks::EndTelling(tables_);
   if (start_ns_ == 0) return;
   Work work;
   work.kind = Kind();
@@ -218,7 +276,7 @@ void BreakCupti() {
   data.notification.message = "the simulated CUPTI broke down, as it was asked to";
   callbacks::Tell(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
   activity::Finalize();
-  callbacks::Finalize();
+  (void)callbacks::Finalize();  // calls may be under way
 }
 
 }  // namespace nanolane::sim

@@ -31,8 +31,15 @@ CUptiResult Enable(CUpti_SubscriberHandle handle, bool on, CUpti_CallbackDomain 
                    uint32_t id);
 CUptiResult EnableDomain(CUpti_SubscriberHandle handle, bool on, CUpti_CallbackDomain domain);
 
-// Whoever subscribed is out.
-void Finalize();
+// Whoever subscribed is out. What is left to free, which calls that are under way come back
+// through.
+void* Finalize();
+// There are calls whose beginning has been told and whose end has not.
+bool AreCallsUnderWay();
+
+// Around a call whose beginning is told: what it comes back through.
+void* BeginTelling();
+void EndTelling(void* tables);
 
 // The subscription of HoldSubscription goes, if it is still there.
 void RemoveForeign();
@@ -72,6 +79,8 @@ class ApiCall {
   int result_ = 0;
   int64_t start_ns_ = 0;  // 0: no record of the call
   uint64_t correlation_data_ = 0;
+  bool is_told_ = false;
+  void* tables_ = nullptr;
 };
 
 // Objects that CUPTI reports as they come to be.

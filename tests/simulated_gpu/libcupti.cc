@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -237,8 +238,10 @@ CUptiResult CUPTIAPI cuptiGetDeviceId(CUcontext handle, uint32_t* id) {
 CUptiResult CUPTIAPI cuptiFinalize(void) {
   const int64_t error = sim::GetFaults().finalize_error.load();
   if (error != 0) return static_cast<CUptiResult>(error);
-  callbacks::Finalize();
+  void* tables = callbacks::Finalize();
   activity::Finalize();
+  // As the real one does: at once, whoever is under way.
+  free(tables);
   return CUPTI_SUCCESS;
 }
 
