@@ -14,7 +14,8 @@ from traces import Trace, launch_faults
 
 WORKLOADS = HERE / "workloads"
 # Workload → what it is linked with.
-CUDA_PROGRAMS = {"storm": [], "graph": [], "copies": ["-lcuda", "-ldl"], "pulse": []}
+CUDA_PROGRAMS = {"storm": [], "graph": [], "copies": ["-lcuda", "-ldl"], "pulse": [], "busy": [],
+                 "peer": []}
 
 
 @dataclass

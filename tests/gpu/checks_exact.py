@@ -4,17 +4,11 @@ import json
 import re
 import subprocess
 import threading
-import threading
 import time
 
 from checks import Row
 from harness import CheckFailed, end_group
 
-TOGGLES = 50
-TOGGLE_SECONDS = 0.3
-RESTLESS_SECONDS = 40
-LONGEST_GAP_NS = 20_000_000
-RATE_TOLERANCE = 0.10
 
 
 def expect(row, what, wanted, have):
@@ -104,87 +98,6 @@ def storm_10m(ctx):
     return row
 
 
-def storm_toggles(ctx):
-    """Fifty short captures of a busy process, or as many as a minute allows: what they leave."""
-    row = Row("storm toggles")
-    storm = ctx.wait_ready(ctx.start_cuda("storm", 2, 1 << 22))
-    storm.ask("start")
-    time.sleep(1.5)
-    now = time.monotonic_ns()
-    before = storm.ask(f"rate {now - 1_000_000_000} {now}")["per_second"]
-    idle_gap = storm.ask(f"gap {now - 1_000_000_000} {now}")["max_gap_ns"]
-    watch = ctx.watch(storm)
-    gaps, settled_mb, counted, deadline = [], 0, 0, time.monotonic() + 60
-    while row.captures < TOGGLES and time.monotonic() < deadline:
-        begin = time.monotonic_ns()
-        capture = ctx.nanolane.profile(storm.pid, TOGGLE_SECONDS)
-        capture.require(20)
-        row.captures += 1
-        counted += ctx.kernels_told(capture) or 0
-        row.lost += ctx.nanolane.lost(capture)
-        gaps.append(storm.ask(f"gap {begin} {time.monotonic_ns()}")["max_gap_ns"])
-        if row.captures == 5:
-            settled_mb = watch.most[storm.pid] // 1024
-    time.sleep(1.2)
-    now = time.monotonic_ns()
-    after = storm.ask(f"rate {now - 1_000_000_000} {now}")["per_second"]
-    memory = watch.end()
-    storm.ask("stop")
-    row.expected, row.got = f"{TOGGLES} toggles", f"{row.captures}, {counted} kernels"
-    longest = max(gaps[1:], default=0)
-    row.details.update(gaps_ns=gaps, rate_before=before, rate_after=after)
-    row.notes += [f"rate after/before {after / max(1, before):.3f}",
-                  f"longest pause {gaps[0] / 1e6:.1f} ms first, {longest / 1e6:.1f} ms later, "
-                  f"{idle_gap / 1e6:.1f} ms uncaptured"]
-    for what, pid in (("workload", storm.pid), ("nanolane up", ctx.nanolane.up.pid)):
-        row.notes.append(f"{what} RSS %d/%d/%d MB" % memory[pid])
-    if row.captures < TOGGLES // 2:
-        row.faults.append(f"only {row.captures} toggles in a minute")
-    if row.lost:
-        row.faults.append(f"{row.lost} lost")
-    if longest >= LONGEST_GAP_NS:
-        row.faults.append(f"a pause of {longest / 1e6:.1f} ms")
-    if abs(after / max(1, before) - 1) > RATE_TOLERANCE:
-        row.faults.append(f"{after:.0f} launches/s after, {before:.0f} before")
-    if settled_mb and memory[storm.pid][1] - settled_mb > 64:
-        row.faults.append(f"the workload grew by {memory[storm.pid][1] - settled_mb} MB")
-    expect(row, "exit code", 0, storm.close())
-    return row
-
-
-def storm_restless(ctx):
-    """Processes that launch without a pause, captured again and again at once: none of them dies."""
-    row = Row("restless")
-    storms = [ctx.wait_ready(ctx.start_cuda("storm", 4, 1 << 16)) for _ in range(3)]
-    for storm in storms:
-        storm.ask("start")
-    deadline = time.monotonic() + RESTLESS_SECONDS
-    captures = {storm.pid: 0 for storm in storms}
-
-    def toggle(storm, pause):
-        while time.monotonic() < deadline and storm.alive():
-            ctx.nanolane.command("profile", str(storm.pid), "--duration", "60ms", check=False)
-            captures[storm.pid] += 1
-            time.sleep(pause)
-
-    # With and without time for what is done after a capture.
-    threads = [threading.Thread(target=toggle, args=(storm, pause))
-               for storm, pause in zip(storms, (0, 0.2, 0.5))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    row.captures = sum(captures.values())
-    row.expected, row.got = "3 alive", f"{sum(storm.alive() for storm in storms)} alive"
-    for storm in storms:
-        if not storm.alive():
-            row.faults.append(f"a process died in capture {captures[storm.pid]}: {storm.tail()}")
-        else:
-            storm.ask("stop")
-            expect(row, "exit code", 0, storm.close())
-    return row
-
-
 def graph(ctx):
     """A graph made before any capture, replayed in three sessions of one process."""
     row = Row("graph replay")
@@ -254,6 +167,29 @@ def copies(ctx):
     row.expected = f"{sum(truth[k][0] for k in ('h2d', 'd2h', 'd2d'))} copies"
     row.got = str(sum(trace.copies[k][0] for k in ("h2d", "d2h", "d2d")))
     row.details.update(truth=truth, got=trace.to_json(), ranges=dict(trace.ranges))
+    expect(row, "exit code", 0, workload.close())
+    return row
+
+
+def two_gpus(ctx):
+    """Two GPUs of one process, with a thread each, and copies between them."""
+    row = Row("two GPUs")
+    workload = ctx.wait_ready(ctx.start_cuda("peer"))
+    if workload.ask("run 10")["gpus"] < 2:
+        row.notes.append("not run: there is one GPU")
+        return row
+    for _ in range(3):
+        capture, truth = ctx.capture(workload, "run 1000")
+        row.captures += 1
+        ctx.add_losses(capture, row)
+        trace = ctx.trace(capture, row)
+        for gpu in (0, 1):
+            name = next((n for n in trace.kernels if f"gpu_kernel<{gpu}>" in n), "")
+            expect(row, f"kernels of GPU {gpu}", truth["kernels"],
+                   trace.kernels[name][0] if name else 0)
+        expect(row, "copies [count, bytes]", [truth["copies"], truth["bytes"]],
+               list(trace.copies["p2p"]))
+    row.expected = row.got = "1000+1000 kernels, 2000 copies ×3"
     expect(row, "exit code", 0, workload.close())
     return row
 

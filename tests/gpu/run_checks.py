@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
+import checks_captured as captured
 import checks_exact as exact
 import checks_faults as faults
 import checks_frameworks as frameworks
@@ -30,6 +31,7 @@ CHECKS = {
     "windows": (exact.storm_windows, "storm", 45),
     "graph": (exact.graph, "graph", 30),
     "copies": (exact.copies, "copies", 30),
+    "two": (exact.two_gpus, "peer", 30),
     "encoder": (frameworks.encoder, "", 60),
     "gpt": (frameworks.gpt, "", 60),
     "compile": (frameworks.compile_triton, "", 90),
@@ -40,8 +42,10 @@ CHECKS = {
     "fork": (faults.fork_while_recording, "", 60),
     "sigkill": (faults.kill_while_recording, "storm", 40),
     "latency": (exact.pulse_latency, "pulse", 45),
-    "toggles": (exact.storm_toggles, "storm", 90),
-    "restless": (exact.storm_restless, "storm", 70),
+    "toggles": (captured.storm_toggles, "storm", 90),
+    "restless": (captured.storm_restless, "storm", 70),
+    "busy": (captured.busy_gpu, "busy", 60),
+    "wait": (captured.amid_a_wait, "busy", 90),
     "10m": (exact.storm_10m, "storm", 120),
     "collector": (faults.collector_killed, "storm", 60),
 }
