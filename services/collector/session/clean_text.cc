@@ -37,6 +37,12 @@ std::string FieldText(const char* field, size_t size) {
       std::string_view(field, static_cast<size_t>(std::find(field, field + size, '\0') - field)));
 }
 
+std::string HexText(const unsigned char* bytes, size_t size) {
+  std::string text;
+  for (size_t i = 0; i < size; ++i) text += absl::StrFormat("%02x", bytes[i]);
+  return text;
+}
+
 std::string UuidText(const unsigned char (&uuid)[16]) {
   if (std::all_of(std::begin(uuid), std::end(uuid), [](unsigned char byte) { return byte == 0; })) {
     return "";
@@ -44,7 +50,7 @@ std::string UuidText(const unsigned char (&uuid)[16]) {
   std::string text = "GPU";
   for (size_t i = 0; i < sizeof(uuid); ++i) {
     if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += absl::StrFormat("%02x", uuid[i]);
+    text += HexText(&uuid[i], 1);
   }
   return text;
 }

@@ -15,6 +15,9 @@ std::string Demangled(const std::string& name);
 // What stands before the first 0 of a field of fixed length, made clean.
 std::string FieldText(const char* field, size_t size);
 
+// Two digits, of 0 to 9 and a to f, for each byte.
+std::string HexText(const unsigned char* bytes, size_t size);
+
 // "GPU-00112233-4455-…"; empty for all zeros.
 std::string UuidText(const unsigned char (&uuid)[16]);
 
