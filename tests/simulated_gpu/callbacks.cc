@@ -276,7 +276,9 @@ void BreakCupti() {
   data.notification.message = "the simulated CUPTI broke down, as it was asked to";
   callbacks::Tell(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_FATAL_ERROR, &data);
   activity::Finalize();
-  (void)callbacks::Finalize();  // calls may be under way
+  // Calls may be under way: it stays.
+  static std::atomic<void*> left{nullptr};
+  left.store(callbacks::Finalize());
 }
 
 }  // namespace nanolane::sim

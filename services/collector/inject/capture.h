@@ -4,10 +4,10 @@
 // seen. While on: Tick every so often takes what CUPTI has. Off: nothing new begins; what was
 // launched before is waited for, within a bound; then CUPTI is detached from the process.
 //
-// How it is detached was found by experiment (docs/adr/0007-detaching-cupti.md): callbacks stay on until cuptiFinalize
-// takes everything away at once. Turned off before, CUPTI tells a thread within a call the
-// beginning of it and never the end; then it damages the heap, and without cuptiFinalize the
-// thread's streams give no records in later captures. What it frees is kept for those who still
+// How it is detached was found by experiment (docs/adr/0007-detaching-cupti.md): callbacks stay on
+// until cuptiFinalize takes everything away at once. Turned off before, CUPTI tells a thread within
+// a call the beginning of it and never the end; then it damages the heap, and without cuptiFinalize
+// the thread's streams give no records in later captures. What it frees is kept for those who still
 // return through it (held_frees.h), and it is done when no call has been under way for long.
 #pragma once
 

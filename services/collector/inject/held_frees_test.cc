@@ -1,7 +1,12 @@
 #include "services/collector/inject/held_frees.h"
 
 #include <dlfcn.h>
-#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <cstring>
 #include <thread>
@@ -23,7 +28,17 @@ Free FreeOfLibrary() {
 
 const void* CodeOf(Free function) { return reinterpret_cast<const void*>(function); }
 
-size_t MappedBytes() { return mallinfo2().hblkhd; }
+// Of a block that is mapped on its own.
+bool IsFreed(void* block) {
+#if defined(__SANITIZE_ADDRESS__)
+  return __asan_region_is_poisoned(block, 64) != nullptr;
+#else
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  void* const begin = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(block) & ~(page - 1));
+  return mincore(begin, 1, &resident) != 0;
+#endif
+}
 
 void* Block() {
   void* block = malloc(kBlockBytes);
@@ -36,44 +51,47 @@ void* Block() {
 
 TEST_CASE("what a library frees is kept until its time has come") {
   const Free library_frees = FreeOfLibrary();
-  const size_t before = MappedBytes();
   void* block = Block();
-  REQUIRE(MappedBytes() >= before + kBlockBytes);
+  CHECK_FALSE(IsFreed(block));
   REQUIRE(BeginHoldingFrees(CodeOf(library_frees)));
   library_frees(block);
   library_frees(nullptr);
+  CHECK_FALSE(IsFreed(block));
   CHECK(static_cast<unsigned char*>(block)[63] == 0x5A);
   // Others' frees are theirs.
-  free(Block());
-  CHECK(MappedBytes() >= before + kBlockBytes);
-  CHECK(MappedBytes() < before + 2 * kBlockBytes);
+  void* const another = Block();
+  free(another);
+  CHECK(IsFreed(another));
   EndHoldingFrees(1'000);
   CHECK(NextFreeing() == 1'000);
   FreeHeld(999);
-  CHECK(MappedBytes() >= before + kBlockBytes);
+  CHECK_FALSE(IsFreed(block));
   CHECK(static_cast<unsigned char*>(block)[63] == 0x5A);
   FreeHeld(1'000);
-  CHECK(MappedBytes() < before + kBlockBytes);
+  CHECK(IsFreed(block));
   CHECK(NextFreeing() == INT64_MAX);
 
   block = Block();
   library_frees(block);
-  CHECK(MappedBytes() < before + kBlockBytes);
+  CHECK(IsFreed(block));
 }
 
 TEST_CASE("what is kept does not pile up") {
   const Free library_frees = FreeOfLibrary();
-  const size_t before = MappedBytes();
+  std::vector<void*> blocks;
   for (int i = 0; i < 20; ++i) {
     REQUIRE(BeginHoldingFrees(CodeOf(library_frees)));
-    library_frees(Block());
+    blocks.push_back(Block());
+    library_frees(blocks.back());
     EndHoldingFrees(1'000 + i);
-    CHECK(MappedBytes() < before + 5 * kBlockBytes);
   }
-  CHECK(MappedBytes() >= before + 4 * kBlockBytes);
   CHECK(NextFreeing() == 1'016);
+  for (int i = 16; i < 20; ++i) CHECK_FALSE(IsFreed(blocks[static_cast<size_t>(i)]));
+  FreeHeld(1'017);
+  CHECK(NextFreeing() == 1'018);
   FreeHeld(2'000);
-  CHECK(MappedBytes() < before + kBlockBytes);
+  CHECK(NextFreeing() == INT64_MAX);
+  CHECK(IsFreed(blocks[19]));
 }
 
 TEST_CASE("threads free while memory is kept, and each block is freed once") {
