@@ -203,6 +203,24 @@ HoverCard CardOf(const TimelineModel& model, const EventRef& ref, size_t crowd) 
   return card;
 }
 
+HoverCard CardOf(const TileFrames::Spot& spot) {
+  NameTable names;
+  const auto brief = [&names](const std::string& name) { return names.Short(names.Intern(name)); };
+  HoverCard card{.title = brief(spot.dominant_name), .lines = {}, .category = spot.column.dominant};
+  const Wide extent = SpanOf(spot.extent);
+  if (extent > 0) {
+    card.lines.push_back(absl::StrCat(
+        ShareText(static_cast<double>(spot.column.covered_ns), static_cast<double>(extent)), " of ",
+        ExactTime(ClampToInt64(extent)), " busy · ", base::GroupedCount(spot.column.starts),
+        spot.column.starts == 1 ? " event starts here" : " events start here"));
+  }
+  const std::string longest = brief(spot.longest_name);
+  card.lines.push_back(
+      absl::StrCat("longest ", ExactTime(spot.longest.duration_ns),
+                   longest == card.title ? std::string() : absl::StrCat(" · ", longest)));
+  return card;
+}
+
 HoverCard CardOf(const TimelineModel& model, const MemoryLevel& level, int64_t time_ns) {
   HoverCard card{.title = absl::StrCat(BytesText(level.held), " held"),
                  .lines = {},

@@ -50,6 +50,9 @@ struct HoverCard {
 };
 HoverCard CardOf(const TimelineModel& model, const EventRef& ref, size_t crowd);
 
+// The same for a column of a session that is not loaded.
+HoverCard CardOf(const TileFrames::Spot& spot);
+
 // The same for a point of a memory row.
 HoverCard CardOf(const TimelineModel& model, const MemoryLevel& level, int64_t time_ns);
 

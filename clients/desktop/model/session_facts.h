@@ -59,6 +59,11 @@ struct StreamOpened {
   std::vector<LaneFacts> lanes;
   uint64_t expected_events = 0;
   bool live = false;  // the session is followed: it grows until it ends
+  // The session has more events than are loaded: only those that overlap [part_start_ns,
+  // part_end_ns) come, none where that is empty.
+  bool is_part = false;
+  int64_t part_start_ns = 0;
+  int64_t part_end_ns = 0;
 };
 
 // Lanes that are new, or of which more is known than before.

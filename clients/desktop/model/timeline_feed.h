@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "clients/desktop/model/big_session.h"
 #include "clients/desktop/model/timeline_loader.h"
 #include "clients/desktop/model/timeline_model.h"
 #include "libs/base/clock.h"
@@ -32,8 +33,15 @@ class TimelineFeed {
   // blocks. What then comes of it waits for the next pump.
   void PumpUntilLoaded();
 
+  // What is in sight, once a frame: a session that is too large to be loaded is asked for it.
+  void Show(const LanesInSight& sight);
+  // The same for a picture without a person: blocks until all of it is there. True: something came.
+  bool ShowAndWait(const LanesInSight& sight);
+
   const TimelineModel& model() const { return *model_; }
-  Loaded loaded() const { return {*model_, last_failure_}; }
+  Loaded loaded() const {
+    return {*model_, last_failure_, big_ != nullptr ? &big_->tiles() : nullptr};
+  }
   // Nothing has come of the last try; the next one follows by itself.
   bool waiting_to_retry() const { return retry_at_ns_ != 0; }
   // What the last try ended with, kept while the next one runs, or why a running session's stream
@@ -44,6 +52,7 @@ class TimelineFeed {
   void Start();
   void Apply(LoaderMessage message);
   void Replace(LoaderMessage message);
+  bool TakePart();
 
   const OpenChannelFunction open_channel_;
   const LoaderOptions options_;
@@ -52,6 +61,7 @@ class TimelineFeed {
   std::unique_ptr<TimelineModel> model_;
   std::unique_ptr<TimelineModel> next_;  // being built to replace the one in sight
   std::unique_ptr<TimelineLoader> loader_;
+  std::unique_ptr<BigSession> big_;  // where the session is too large to be loaded
   absl::Status last_failure_;
   int64_t retry_at_ns_ = 0;
 };

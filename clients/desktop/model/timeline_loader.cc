@@ -73,7 +73,25 @@ void TimelineLoader::Done() {
 
 absl::Status TimelineLoader::Load() {
   ASSIGN_OR_RETURN(const trace::v1::SessionSummary session, PickSession());
-  return session.session().ended() ? Stream(session) : Follow(session);
+  if (!session.session().ended()) return Follow(session);
+  const bool is_too_large = !options_.range.has_value() && session.events() > options_.most_events;
+  return is_too_large ? TellLanes(session) : Stream(session);
+}
+
+absl::Status TimelineLoader::TellLanes(const trace::v1::SessionSummary& session) {
+  query::v1::ListLanesRequest request;
+  request.mutable_scope()->add_session_ids(session.session().session_id());
+  ASSIGN_OR_RETURN(const std::unique_ptr<grpc::ClientContext> context, Begin());
+  context->set_deadline(std::chrono::system_clock::now() + kUnaryDeadline);
+  query::v1::ListLanesResponse response;
+  const grpc::Status listed = stub_->ListLanes(context.get(), request, &response);
+  Done();
+  RETURN_IF_ERROR(FromGrpc(listed));
+  StreamOpened opened;
+  opened.sessions.push_back(FactsOf(session));
+  for (const query::v1::LaneInfo& lane : response.lanes()) opened.lanes.push_back(FactsOf(lane, 0));
+  opened.is_part = true;
+  return Post(std::move(opened));
 }
 
 absl::Status TimelineLoader::Stream(const trace::v1::SessionSummary& session) {
@@ -176,6 +194,10 @@ absl::Status TimelineLoader::Forward(const query::v1::StreamTimelineResponse& re
       if (opened.sessions.size() != 1) {
         return absl::InternalError(
             absl::StrCat("one session was asked for, ", opened.sessions.size(), " came"));
+      }
+      if (opened.expected_events > options_.most_events) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("more than ", options_.most_events, " events"));
       }
       RETURN_IF_ERROR(blocks_.Know(opened.lanes));
       return Post(std::move(opened));

@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,11 @@ struct LoaderOptions {
   // Only what overlaps this, counted from the session's start; nothing: everything. A running
   // session comes whole all the same.
   std::optional<base::TimeRange> range;
+  // A session that has ended and has more events than this is not read: its lanes are told, and
+  // that no event comes (StreamOpened::is_part). Where a range has more, RESOURCE_EXHAUSTED.
+  uint64_t most_events = std::numeric_limits<uint64_t>::max();
+  // Of such a session, the events of a window that are loaded at most (big_session.h).
+  uint64_t most_part_events = 2'000'000;
   // Whether the stream of a running session is resumed when it breaks; else its end is the
   // timeline's.
   bool resume = true;
@@ -71,6 +77,7 @@ class TimelineLoader {
   absl::Status Load();
   absl::StatusOr<trace::v1::SessionSummary> PickSession();
   absl::Status Stream(const trace::v1::SessionSummary& session);
+  absl::Status TellLanes(const trace::v1::SessionSummary& session);
   absl::Status Follow(const trace::v1::SessionSummary& session);
   absl::Status FollowOnce(const std::string& session_id, FollowSteps& steps);
   // CANCELLED: the viewer has gone meanwhile.

@@ -45,6 +45,8 @@ absl::Status TimelineModel::Take(StreamOpened opened) {
   phase_ = Phase::kLoading;
   followed_ = opened.live;
   expected_ = opened.expected_events;
+  is_part_ = opened.is_part;
+  part_ = {opened.part_start_ns, opened.part_end_ns};
   sessions_ = std::move(opened.sessions);
   ++shape_version_;
   for (LaneFacts& facts : opened.lanes) SetLane(std::move(facts));

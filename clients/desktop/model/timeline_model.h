@@ -20,6 +20,7 @@
 #include "clients/desktop/model/lane_rows.h"
 #include "clients/desktop/model/name_table.h"
 #include "clients/desktop/model/session_facts.h"
+#include "clients/desktop/model/tile_frames.h"
 #include "libs/timeline/columns.h"
 #include "libs/trace/dictionary.h"
 
@@ -80,6 +81,14 @@ class TimelineModel {
   // Raised when lanes come, or rows within them: the layout is computed again.
   uint64_t shape_version() const { return shape_version_; }
 
+  // Whether all events that overlap `window` are here. False for most of a session that is too
+  // large to be loaded: its pixels come from the server (tile_frames.h).
+  bool Has(const timeline::Window& window) const {
+    return !is_part_ || (phase_ == Phase::kComplete && window.start_ns >= part_.start_ns &&
+                         window.end_ns <= part_.end_ns);
+  }
+  bool is_part() const { return is_part_; }
+
   // From the least start to the greatest end of all sessions; empty when nothing is known.
   timeline::Window extent() const { return extent_; }
   // Where the times that people see count from.
@@ -119,6 +128,8 @@ class TimelineModel {
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> epoch_of_id_;
   NameTable names_;
   timeline::Window extent_;
+  bool is_part_ = false;
+  timeline::Window part_;
   uint64_t expected_ = 0;
   uint64_t received_ = 0;
   uint64_t version_ = 0;
@@ -131,6 +142,9 @@ class TimelineModel {
 struct Loaded {
   const TimelineModel& model;
   const absl::Status& failure;
+  // Of a session of which the model is a part: what the server says of windows that the model does
+  // not have.
+  const TileFrames* tiles = nullptr;
 };
 
 }  // namespace nanolane::desktop

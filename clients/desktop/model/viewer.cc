@@ -23,12 +23,12 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   viewport_.Tick(now_ns);
   wants_search_focus_ = false;
   const Wishes wishes = navigator_.Step(input, screen_, overview_, seconds, viewport_);
-  CarryOut(model, wishes);
+  CarryOut(loaded, wishes);
   layout_.Update(model);
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
   search_.Update(model.names());
   hits_due_ = !hits_.Work(model, search_, kStatEventsPerFrame);
-  UpdateHover(model, input);
+  UpdateHover(loaded, input);
   UpdateLosses(model, now_ns);
   UpdateFigures(model, now_ns);
   scene_ = SceneOf(loaded);
@@ -88,13 +88,19 @@ void Viewer::UpdateFigures(const TimelineModel& model, int64_t now_ns) {
   const ViewStats::Question question = QuestionNow(model, now_ns);
   if (!(question == question_)) asked_ns_ = now_ns;
   question_ = question;
+  if (!model.Has(window)) {
+    // Nobody has counted the events of this window.
+    stats_ = ViewStats();
+    figures_due_ = false;
+    return;
+  }
   // While somebody moves the window its figures would be those of a moment.
   figures_due_ = now_ns - still_since_ns_ < kFiguresDelayNs ||
                  !stats_.Work(model, question_, kStatEventsPerFrame);
 }
 
 void Viewer::Settle(const TimelineModel& model) {
-  while (!stats_.Work(model, question_, kStatEventsPerFrame)) {
+  while (model.Has(viewport_.target()) && !stats_.Work(model, question_, kStatEventsPerFrame)) {
   }
 }
 
@@ -147,7 +153,8 @@ void Viewer::GrowWindow(const TimelineModel& model) {
   }
 }
 
-void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
+void Viewer::CarryOut(const Loaded& loaded, const Wishes& wishes) {
+  const TimelineModel& model = loaded.model;
   scroll_ += wishes.scroll;
   if (wishes.toggle_keys) ToggleKeys();
   if (wishes.focus_search) wants_search_focus_ = true;
@@ -158,7 +165,7 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
       Select(model, std::nullopt);
     }
   }
-  if (wishes.click.has_value()) Click(model, *wishes.click);
+  if (wishes.click.has_value()) Click(loaded, *wishes.click);
   if (wishes.label_click.has_value()) {
     const auto row = layout_.RowAt(wishes.label_click->y - screen_.lanes.y + scroll_);
     if (row.has_value() && layout_.rows()[*row].kind == RowKind::kHeader) {
@@ -195,7 +202,15 @@ void Viewer::StepHits(const TimelineModel& model, bool backwards) {
   viewport_.Jump({ClampToInt64(left), ClampToInt64(left + span)});
 }
 
-void Viewer::Click(const TimelineModel& model, const Point& at) {
+void Viewer::Click(const Loaded& loaded, const Point& at) {
+  const TimelineModel& model = loaded.model;
+  if (const std::optional<TileHover> tile = PickTile(loaded, at.x, at.y)) {
+    const LongestEvent& longest = tile->spot.longest;
+    viewport_.JumpToSpan(longest.start_ns,
+                         ClampToInt64(static_cast<Wide>(longest.start_ns) + longest.duration_ns),
+                         kClickMargin);
+    return;
+  }
   const std::optional<Hover> hit = Pick(model, at.x, at.y);
   if (!hit.has_value()) {
     Select(model, std::nullopt);
@@ -259,6 +274,7 @@ std::optional<Hover> Viewer::Pick(const TimelineModel& model, double x, double y
   if (row == nullptr || row->kind == RowKind::kHeader || row->kind == RowKind::kMemory) {
     return std::nullopt;
   }
+  if (!model.Has(viewport_.shown())) return std::nullopt;
   const Row& hit = *row;
   const LaneModel& lane = *model.lanes()[hit.lane];
   const timeline::Window& window = viewport_.shown();
@@ -276,13 +292,31 @@ std::optional<Hover> Viewer::Pick(const TimelineModel& model, double x, double y
                hit.kind == RowKind::kNvtx ? 0 : lane.rows.Count(column)};
 }
 
-void Viewer::UpdateHover(const TimelineModel& model, const Input& input) {
+std::optional<TileHover> Viewer::PickTile(const Loaded& loaded, double x, double y) const {
+  const Row* row = RowUnder(x, y);
+  if (row == nullptr || row->kind == RowKind::kHeader || loaded.tiles == nullptr ||
+      loaded.model.Has(viewport_.shown())) {
+    return std::nullopt;
+  }
+  const double scale = options_.device_scale;
+  const auto width = static_cast<uint32_t>(std::lround(screen_.lanes.width * scale));
+  const auto column = static_cast<uint32_t>(std::max(0.0, (x - screen_.lanes.x) * scale));
+  auto spot =
+      loaded.tiles->At(loaded.model.lanes()[row->lane]->facts.id, viewport_.shown(), width, column);
+  if (!spot.has_value()) return std::nullopt;
+  return TileHover{static_cast<size_t>(row - layout_.rows().data()), *std::move(spot)};
+}
+
+void Viewer::UpdateHover(const Loaded& loaded, const Input& input) {
+  const TimelineModel& model = loaded.model;
   hover_.reset();
   level_hover_.reset();
+  tile_hover_.reset();
   if (input.mouse_taken || navigator_.dragging() || viewport_.gliding()) return;
   const Row* row = RowUnder(input.mouse_x, input.mouse_y);
   if (row == nullptr || row->kind != RowKind::kMemory) {
     hover_ = Pick(model, input.mouse_x, input.mouse_y);
+    tile_hover_ = PickTile(loaded, input.mouse_x, input.mouse_y);
     return;
   }
   const int64_t time =
@@ -314,7 +348,10 @@ Scene Viewer::SceneOf(const Loaded& loaded) const {
   if (model.recording() && model.received_events() == 0 && model.expected_events() == 0) {
     return Scene::kWaiting;
   }
-  if (complete && model.received_events() == 0 && !options_.range.has_value()) return Scene::kEmpty;
+  if (!model.Has(viewport_.shown())) return Scene::kTimeline;
+  if (complete && model.received_events() == 0 && !options_.range.has_value() && !model.is_part()) {
+    return Scene::kEmpty;
+  }
   if (!complete && model.phase() != TimelineModel::Phase::kLive) return Scene::kTimeline;
   for (const auto& lane : model.lanes()) {
     if (lane->rows.is_memory() ? lane->rows.LevelAt(viewport_.shown().end_ns).has_value()

@@ -43,6 +43,12 @@ struct Hover {
   size_t crowd = 0;  // events in the pixel
 };
 
+// A column of a session that is not loaded.
+struct TileHover {
+  size_t row = 0;  // of the layout
+  TileFrames::Spot spot;
+};
+
 // A point of a memory row.
 struct LevelHover {
   size_t lane = 0;
@@ -83,6 +89,7 @@ class Viewer {
   const ViewFigures& figures() const { return stats_.figures(); }
   const std::optional<Hover>& hover() const { return hover_; }
   const std::optional<LevelHover>& level_hover() const { return level_hover_; }
+  const std::optional<TileHover>& tile_hover() const { return tile_hover_; }
   const std::optional<EventRef>& selection() const { return selection_; }
   const std::optional<EventFacts>& selected_facts() const { return selected_facts_; }
   const timeline::Window& overview() const { return overview_; }
@@ -112,12 +119,13 @@ class Viewer {
   void ShowOpening(const TimelineModel& model);
   void GrowWindow(const TimelineModel& model);
   void UpdateLosses(const TimelineModel& model, int64_t now_ns);
-  void CarryOut(const TimelineModel& model, const Wishes& wishes);
+  void CarryOut(const Loaded& loaded, const Wishes& wishes);
   void StepHits(const TimelineModel& model, bool backwards);
-  void Click(const TimelineModel& model, const Point& at);
-  void UpdateHover(const TimelineModel& model, const Input& input);
+  void Click(const Loaded& loaded, const Point& at);
+  void UpdateHover(const Loaded& loaded, const Input& input);
   const Row* RowUnder(double x, double y) const;
   std::optional<Hover> Pick(const TimelineModel& model, double x, double y) const;
+  std::optional<TileHover> PickTile(const Loaded& loaded, double x, double y) const;
   void UpdateFigures(const TimelineModel& model, int64_t now_ns);
   Scene SceneOf(const Loaded& loaded) const;
   ViewStats::Question QuestionOf(const TimelineModel& model) const;
@@ -135,6 +143,7 @@ class Viewer {
   timeline::Window overview_{0, 1};
   std::optional<Hover> hover_;
   std::optional<LevelHover> level_hover_;
+  std::optional<TileHover> tile_hover_;
   std::optional<EventRef> selection_;
   std::optional<EventFacts> selected_facts_;
   // What the selected event is in any model.

@@ -59,6 +59,12 @@ absl::StatusOr<std::variant<CommandLine, PrintAndExit>> ParseCommandLine(int arg
       ->check(CLI::Range(1, 2))
       ->needs(screenshot)
       ->capture_default_str();
+  app.add_option(
+         "--load-most", line.most_events,
+         "events of a session that are loaded; larger ones are drawn by the server's answers")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000}))
+      ->type_name("N")
+      ->capture_default_str();
   app.add_flag("--select", line.select, "select a typical event, for its details")
       ->needs(screenshot);
   app.set_version_flag("--version", "nanolane-desktop 0.1.0");

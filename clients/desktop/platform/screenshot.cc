@@ -1,6 +1,7 @@
 #include "clients/desktop/platform/screenshot.h"
 
 #include <chrono>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "clients/desktop/model/timeline_feed.h"
@@ -37,7 +38,7 @@ absl::Status CheckContent(const TimelineModel& model, const CommandLine& line) {
 
 }  // namespace
 
-absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
+absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& line) {
   const auto pixels_wide = line.width * line.scale;
   const auto pixels_high = line.height * line.scale;
   ASSIGN_OR_RETURN(const FrameTarget target, FrameTarget::Create(pixels_wide, pixels_high));
@@ -47,7 +48,10 @@ absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
   const Input nobody;
   // The first frames lay out and fill caches; the last one says what the one before it took.
   constexpr int kFrames = 4;
-  for (int frame = 0; frame < kFrames; ++frame) {
+  constexpr int kMostFrames = 32;
+  bool more = true;
+  for (int frame = 0; frame < kFrames || (more && frame < kMostFrames); ++frame) {
+    const Loaded loaded = source.loaded();
     const auto began = std::chrono::steady_clock::now();
     viewer.Step(loaded, nobody, line.width, line.height, kFrameSeconds, frame + 1);
     viewer.Settle(loaded.model);
@@ -56,21 +60,30 @@ absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
     view.Draw(viewer, loaded, nobody, kFrameSeconds);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     view.SetFrameMs(took.count());
+    more = source.show(view.sight());
   }
   return target.Read();
 }
 
 absl::Status TakeScreenshot(const CommandLine& line) {
   const base::SystemClock clock;
-  TimelineFeed feed(
-      [&line] { return rpc::OpenChannel(line.server); },
-      {.server = line.server, .session = line.session, .range = line.range, .resume = false},
-      clock);
+  TimelineFeed feed([&line] { return rpc::OpenChannel(line.server); },
+                    {.server = line.server,
+                     .session = line.session,
+                     .range = line.range,
+                     .most_events = line.range.has_value() ? std::numeric_limits<uint64_t>::max()
+                                                           : line.most_events,
+                     .resume = false},
+                    clock);
   feed.PumpUntilLoaded();
   RETURN_IF_ERROR(feed.model().status());
   RETURN_IF_ERROR(CheckContent(feed.model(), line));
   ASSIGN_OR_RETURN(const auto context, EglHeadless::Create());
-  ASSIGN_OR_RETURN(const Image image, DrawFrame(feed.loaded(), line));
+  ASSIGN_OR_RETURN(
+      const Image image,
+      DrawFrame({.loaded = [&feed] { return feed.loaded(); },
+                 .show = [&feed](const LanesInSight& sight) { return feed.ShowAndWait(sight); }},
+                line));
   return WritePng(image, line.screenshot);
 }
 

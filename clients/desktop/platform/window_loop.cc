@@ -26,6 +26,7 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
                     {.server = line.server,
                      .session = line.session,
                      .range = std::nullopt,
+                     .most_events = line.most_events,
                      .on_message = [] { GlfwWindow::Wake(); }},
                     clock);
   UiContext context(window->device_scale(),
@@ -48,6 +49,7 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
     viewer.Step(feed.loaded(), input, window->width(), window->height(), seconds, began_ns);
     window->BindFramebuffer();
     view.Draw(viewer, feed.loaded(), input, seconds);
+    feed.Show(view.sight());
     view.NoteFrame(static_cast<double>(clock.MonotonicNanos() - began_ns) * 1e-6);
     const bool go_on = options.after_frame(*window, viewer);
     window->Swap();

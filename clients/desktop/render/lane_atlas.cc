@@ -26,9 +26,12 @@ const DensityPaint& PaintOf(RowKind kind) {
 }  // namespace
 
 void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double scale,
-                      const RowStyle& style) {
-  const bool same = width == width_ && window.start_ns == window_.start_ns &&
-                    window.end_ns == window_.end_ns && scale == scale_ && style == style_;
+                      const RowStyle& style, const TileFrames* tiles) {
+  // The columns of another source are other ones.
+  const uint64_t tiles_version = tiles != nullptr ? tiles->version() + 1 : 0;
+  const bool same = tiles_version == tiles_version_ && width == width_ &&
+                    window.start_ns == window_.start_ns && window.end_ns == window_.end_ns &&
+                    scale == scale_ && style == style_;
   if (same) return;
   if (width != width_ || scale != scale_) {
     slots_.clear();
@@ -43,6 +46,8 @@ void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double sca
   width_ = width;
   scale_ = scale;
   style_ = style;
+  tiles_ = tiles;
+  tiles_version_ = tiles_version;
   ++frame_key_;
 }
 
@@ -76,14 +81,17 @@ void LaneAtlas::MarkDirty(const Place& place) {
 }
 
 LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
-                                          const timeline::Window& window, uint32_t height) {
+                                          const timeline::Window& window, uint32_t height,
+                                          const TileFrames* tiles) {
+  const uint64_t tiles_version = tiles != nullptr ? tiles->version() + 1 : 0;
   // While everything pours in, not for every block.
   const bool complete = model.phase() != TimelineModel::Phase::kLoading;
   const uint64_t few = complete ? 1 : overview_.events / 16 + 1;
   const bool fresh = overview_.place.count == height && overview_.color == style_.leaf &&
                      overview_.window.start_ns == window.start_ns &&
                      overview_.window.end_ns == window.end_ns && overview_.complete == complete &&
-                     overview_.generation == model.generation() &&
+                     (overview_.generation == model.generation() || tiles != nullptr) &&
+                     overview_.tiles_version == tiles_version &&
                      model.received_events() < overview_.events + few;
   if (fresh || width_ == 0 || height == 0) return overview_.place;
   if (overview_.place.count != height) overview_.place = Allocate(height);
@@ -91,6 +99,7 @@ LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
   overview_.color = style_.leaf;
   overview_.events = model.received_events();
   overview_.generation = model.generation();
+  overview_.tiles_version = tiles_version;
   overview_.complete = complete;
 
   // Opacities add up over the streams; two busy streams are twice as high as one.
@@ -99,8 +108,9 @@ LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
   uint32_t highest = 255;
   columns_.resize(width_);
   for (const auto& lane : model.lanes()) {
-    if (lane->facts.lane.kind != trace::LaneKind::kStream || lane->rows.empty()) continue;
-    lane->rows.Columns(0, window, columns_);
+    if (lane->facts.lane.kind != trace::LaneKind::kStream) continue;
+    if (tiles == nullptr && lane->rows.empty()) continue;
+    SpansOf(tiles, *lane, 0, window, columns_);
     for (uint32_t i = 0; i < width_; ++i) {
       const int64_t extent =
           timeline::ColumnEdge(window, width_, i + 1) - timeline::ColumnEdge(window, width_, i);
@@ -122,6 +132,15 @@ LaneAtlas::Place LaneAtlas::PaintOverview(const TimelineModel& model,
   return overview_.place;
 }
 
+void LaneAtlas::SpansOf(const TileFrames* tiles, const LaneModel& lane, uint32_t depth,
+                        const timeline::Window& window, std::span<timeline::PixelColumn> out) {
+  if (tiles != nullptr) {
+    tiles->Spans(lane.facts.id, window, out);
+  } else {
+    lane.rows.Columns(depth, window, out);
+  }
+}
+
 LaneAtlas::Place LaneAtlas::Allocate(uint32_t count) {
   while (used_ + count > height_) {
     height_ *= 2;
@@ -139,10 +158,11 @@ void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const SearchHi
   const DensityPaint& paint = PaintOf(row.kind);
   const std::span<Rgba> density = MutableRow(place.first + place.count - 1);
   slot.columns.resize(width_);
-  lane.rows.Columns(row.depth, window_, slot.columns);
+  SpansOf(tiles_, lane, row.depth, window_, slot.columns);
   if (place.count == 2) PaintLeaves(slot.columns, style_.leaf, MutableRow(place.first));
   PaintDensity(slot.columns, window_, style_, paint, density);
-  if (!hits.active()) return;
+  // Hits are known of events that are loaded.
+  if (!hits.active() || tiles_ != nullptr) return;
   Dim(density);
   const timeline::LaneIndex* found = hits.Of(row.lane);
   if (found == nullptr || row.kind == RowKind::kNvtx) return;
@@ -165,9 +185,15 @@ void LaneAtlas::PaintMemory(const LaneModel& lane, const Place& place) {
   std::vector<std::span<Rgba>> rows;
   for (uint32_t y = 0; y < place.count; ++y) rows.push_back(MutableRow(place.first + y));
   for (const std::span<Rgba> row : rows) std::fill(row.begin(), row.end(), 0);
-  const int64_t highest = lane.rows.highest_level();
+  const int64_t highest =
+      tiles_ != nullptr ? tiles_->HighestLevel(lane.facts.id) : lane.rows.highest_level();
   const auto line = static_cast<uint32_t>(std::max(1L, std::lround(scale_)));
   levels_.resize(width_);
+  if (tiles_ != nullptr) {
+    tiles_->Levels(lane.facts.id, window_, levels_);
+    PaintLevels(levels_, highest, line, style_, rows);
+    return;
+  }
   if (lane.rows.reserved().size() > 0) {
     lane.rows.reserved().Columns(window_, levels_);
     PaintLevelLine(levels_, highest, line, WithAlpha(style_.memory_line, style_.memory_range),

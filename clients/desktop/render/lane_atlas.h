@@ -30,7 +30,9 @@ class LaneAtlas {
   static constexpr uint32_t kLeastHeight = 256;
 
   // Starts a frame: what Paint() is about. `scale` is physical pixels in a logical one.
-  void Begin(const timeline::Window& window, uint32_t width, double scale, const RowStyle& style);
+  // `tiles` answers for what the model does not have of the window; null: it has everything.
+  void Begin(const timeline::Window& window, uint32_t width, double scale, const RowStyle& style,
+             const TileFrames* tiles = nullptr);
 
   // The row's pixels, painted now if they are not up to date. Not for headers. While a search is
   // on, what does not match is dimmed.
@@ -38,7 +40,9 @@ class LaneAtlas {
 
   // Bars over `window`, `height` texels high: how busy the streams are, all of them together. Where
   // anything lies there is a bar. Painted again when the window or a good part of the data changes.
-  Place PaintOverview(const TimelineModel& model, const timeline::Window& window, uint32_t height);
+  // `tiles` as for Begin().
+  Place PaintOverview(const TimelineModel& model, const timeline::Window& window, uint32_t height,
+                      const TileFrames* tiles = nullptr);
 
   // The pixel columns that the row was painted from, by the last Paint(). Not for memory rows.
   std::span<const timeline::PixelColumn> ColumnsOf(const Row& row) const;
@@ -68,6 +72,8 @@ class LaneAtlas {
   std::span<Rgba> MutableRow(uint32_t row) {
     return std::span<Rgba>(texels_).subspan(static_cast<size_t>(row) * width_, width_);
   }
+  static void SpansOf(const TileFrames* tiles, const LaneModel& lane, uint32_t depth,
+                      const timeline::Window& window, std::span<timeline::PixelColumn> out);
   void PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits, Slot& slot);
   void PaintMemory(const LaneModel& lane, const Place& place);
   void MarkDirty(const Place& place);
@@ -76,7 +82,9 @@ class LaneAtlas {
   timeline::Window window_;
   double scale_ = 1;
   RowStyle style_;
-  uint64_t frame_key_ = 0;  // raised when window, width, scale or style changes
+  const TileFrames* tiles_ = nullptr;
+  uint64_t tiles_version_ = 0;  // 0: without tiles
+  uint64_t frame_key_ = 0;      // raised when window, width, scale, style or source changes
   uint32_t width_ = 0;
   uint32_t height_ = 0;
   uint32_t used_ = 0;
@@ -90,6 +98,7 @@ class LaneAtlas {
     Rgba color = 0;
     uint64_t events = 0;
     uint64_t generation = 0;
+    uint64_t tiles_version = 0;
     bool complete = false;
   };
   OverviewSlot overview_;

@@ -71,6 +71,17 @@ size_t SessionBuilder::events() const {
   return count;
 }
 
+void SessionBuilder::KeepEvents(
+    const std::function<bool(const trace::EventColumns&, size_t)>& keep) {
+  for (auto& [id, events] : lanes_) {
+    trace::EventColumns kept;
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (keep(events, i)) kept.Add(events.At(i));
+    }
+    events = std::move(kept);
+  }
+}
+
 trace::v1::SessionSummary SessionBuilder::Summary() const {
   trace::v1::SessionSummary summary;
   *summary.mutable_session() = session_;

@@ -29,6 +29,10 @@ class SessionBuilder {
   trace::OpId AddOp(trace::EventKind kind, const std::string& name);
   void Add(trace::LaneId lane, const trace::Event& event) { lanes_[lane].Add(event); }
   size_t events() const;
+  const std::map<trace::LaneId, trace::EventColumns>& lanes() const { return lanes_; }
+  const trace::Dictionary& tables() const { return dictionary_.tables(); }
+  // Drops the events of which `keep` says no.
+  void KeepEvents(const std::function<bool(const trace::EventColumns&, size_t)>& keep);
 
   trace::v1::SessionSummary Summary() const;
   // A lane as if these were its events.

@@ -31,11 +31,13 @@ void PaintCard(Painter& painter, const Rect& box) {
 void PaintHoverCard(Painter& painter, const Viewer& viewer, const TimelineModel& model,
                     const Input& input) {
   const std::optional<LevelHover>& level = viewer.level_hover();
-  if (!viewer.hover().has_value() && !level.has_value()) return;
+  const std::optional<TileHover>& tile = viewer.tile_hover();
+  if (!viewer.hover().has_value() && !level.has_value() && !tile.has_value()) return;
   const Theme& theme = painter.theme();
   const Fonts& fonts = painter.fonts();
-  const HoverCard card = level.has_value()
-                             ? CardOf(model, level->level, level->time_ns)
+  const HoverCard card = level.has_value() ? CardOf(model, level->level, level->time_ns)
+                         : tile.has_value()
+                             ? CardOf(tile->spot)
                              : CardOf(model, viewer.hover()->event, viewer.hover()->crowd);
   double width = Painter::Width(fonts.strong, card.title) + 16;
   for (const std::string& line : card.lines)

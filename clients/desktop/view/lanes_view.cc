@@ -47,16 +47,24 @@ SpanBox SpanBoxOf(const Row& row) {
   return {0, row.height};
 }
 
-void LanesView::Prepare(const Viewer& viewer, const TimelineModel& model, const Theme& theme) {
+void LanesView::Prepare(const Viewer& viewer, const Loaded& loaded, const Theme& theme) {
+  const TimelineModel& model = loaded.model;
   const Rect& lanes = viewer.screen().lanes;
   const double scale = viewer.device_scale();
   const auto width = static_cast<uint32_t>(std::lround(lanes.width * scale));
   visible_.clear();
+  sight_ = {.window = viewer.viewport().shown(),
+            .heading_to = viewer.viewport().target(),
+            .overview = viewer.overview(),
+            .width = width,
+            .lanes = {}};
   if (width == 0 || model.sessions().empty()) return;
-  atlas_.Begin(viewer.viewport().shown(), width, scale, theme.row_style());
+  const TileFrames* tiles = model.Has(sight_.window) ? nullptr : loaded.tiles;
+  atlas_.Begin(sight_.window, width, scale, theme.row_style(), tiles);
   overview_ = atlas_.PaintOverview(
       model, viewer.overview(),
-      static_cast<uint32_t>(std::lround(OverviewPlot(viewer.screen()).height * scale)));
+      static_cast<uint32_t>(std::lround(OverviewPlot(viewer.screen()).height * scale)),
+      model.is_part() ? loaded.tiles : nullptr);
   for (size_t i = 0; i < viewer.layout().rows().size(); ++i) {
     const Row& row = viewer.layout().rows()[i];
     const double y = lanes.y + row.y - viewer.scroll();
@@ -65,7 +73,9 @@ void LanesView::Prepare(const Viewer& viewer, const TimelineModel& model, const 
     if (row.kind != RowKind::kHeader) {
       const LaneModel& lane = *model.lanes()[row.lane];
       visible.place = atlas_.Paint(lane, row, viewer.hits());
-      if (row.kind != RowKind::kMemory) visible.spans = &WideSpansOf(viewer, lane, row);
+      if (sight_.lanes.empty() || sight_.lanes.back() != row.lane) sight_.lanes.push_back(row.lane);
+      const bool has_spans = row.kind != RowKind::kMemory && tiles == nullptr;
+      if (has_spans) visible.spans = &WideSpansOf(viewer, lane, row);
     }
     visible_.push_back(visible);
   }

@@ -23,11 +23,13 @@ class LanesView {
 
   // Brings the atlas and the wide spans up to date with the viewer: all that is computed for a
   // frame, without drawing. Rows out of sight cost nothing.
-  void Prepare(const Viewer& viewer, const TimelineModel& model, const Theme& theme);
+  void Prepare(const Viewer& viewer, const Loaded& loaded, const Theme& theme);
   // `texture` is the atlas' OpenGL name.
   void Paint(Painter& painter, const Viewer& viewer, const TimelineModel& model, unsigned texture);
 
   LaneAtlas& atlas() { return atlas_; }
+  // What of the lanes was in sight at the last Prepare().
+  const LanesInSight& sight() const { return sight_; }
 
  private:
   struct VisibleRow {
@@ -53,6 +55,7 @@ class LanesView {
 
   LaneAtlas atlas_;
   std::vector<VisibleRow> visible_;
+  LanesInSight sight_;
   absl::node_hash_map<std::pair<size_t, uint32_t>, SpansSlot> spans_;  // VisibleRow points into it
   LaneAtlas::Place overview_;
 };

@@ -45,7 +45,7 @@ std::vector<Area> MainView::Areas(const Viewer& viewer) const {
 
 void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
   const TimelineModel& model = loaded.model;
-  lanes_.Prepare(viewer, model, theme_);
+  lanes_.Prepare(viewer, loaded, theme_);
   texture_.Upload(lanes_.atlas());
 
   Painter below(*ImGui::GetBackgroundDrawList(), theme_, context_.fonts());

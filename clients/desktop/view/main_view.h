@@ -19,6 +19,8 @@ class MainView {
   void Draw(Viewer& viewer, const Loaded& loaded, const Input& input, double seconds);
 
   const Theme& theme() const { return theme_; }
+  // What of the lanes was in sight in the last frame.
+  const LanesInSight& sight() const { return lanes_.sight(); }
   // Shown in the status bar: a running mean.
   void NoteFrame(double milliseconds);
   void SetFrameMs(double milliseconds) { frame_ms_ = milliseconds; }

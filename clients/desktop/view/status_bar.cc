@@ -52,6 +52,10 @@ class StatusLine {
 };
 
 std::string EventsText(const TimelineModel& model) {
+  if (model.is_part()) {
+    return absl::StrCat(base::GroupedCount(model.sessions().front().events),
+                        " events, columns from the server");
+  }
   const std::string received = base::GroupedCount(model.received_events());
   if (model.phase() == TimelineModel::Phase::kLive) {
     return absl::StrCat("recording · ", received, " events");
