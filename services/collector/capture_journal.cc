@@ -21,12 +21,17 @@ namespace fs = std::filesystem;
 
 constexpr char kSuffix[] = ".capture";
 
-// The ticks in a line of their own, then the session's bytes.
+constexpr std::string_view kAsked = " asked";
+
+// The ticks in a line of their own, with kAsked where the capture has not begun, then the session's
+// bytes.
 bool Parse(const std::string& text, CaptureJournal::Entry& entry) {
   const size_t line = text.find('\n');
-  return line != std::string::npos &&
-         absl::SimpleAtoi(base::ToAbsl(std::string_view(text).substr(0, line)),
-                          &entry.start_ticks) &&
+  if (line == std::string::npos) return false;
+  std::string_view ticks = std::string_view(text).substr(0, line);
+  entry.has_begun = !ticks.ends_with(kAsked);
+  if (!entry.has_begun) ticks.remove_suffix(kAsked.size());
+  return absl::SimpleAtoi(base::ToAbsl(ticks), &entry.start_ticks) &&
          entry.session.ParseFromString(text.substr(line + 1)) &&
          !entry.session.session_id().empty();
 }
@@ -51,8 +56,9 @@ absl::Status CaptureJournal::Write(const Entry& entry) {
   const std::string unfinished = path + ".new";
   const int fd =
       ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  const bool written = fd >= 0 && WriteAll(fd, base::StrCat(entry.start_ticks, "\n",
-                                                            entry.session.SerializeAsString()));
+  const bool written =
+      fd >= 0 && WriteAll(fd, base::StrCat(entry.start_ticks, entry.has_begun ? "" : kAsked, "\n",
+                                           entry.session.SerializeAsString()));
   const int error = errno;
   if (fd >= 0) ::close(fd);
   if (written && ::rename(unfinished.c_str(), path.c_str()) == 0) return absl::OkStatus();

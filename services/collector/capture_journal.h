@@ -1,5 +1,5 @@
-// What captures a collector has begun and not brought to their end, as files beside its spool: one
-// for each, SESSION.capture. A collector that starts anew learns from them of captures whose
+// What captures a collector has asked for and not brought to their end, as files beside its spool:
+// one for each, SESSION.capture. A collector that starts anew learns from them of captures whose
 // process has ended meanwhile and so can hand over no ring; nobody else would ever end their
 // sessions. Thread-safe.
 #pragma once
@@ -18,6 +18,7 @@ class CaptureJournal {
   struct Entry {
     nanolane::trace::v1::Session session;  // as known when it began
     uint64_t start_ticks = 0;              // of its process, as ProcessFacts has them
+    bool has_begun = true;                 // false: the process has been asked, and may never begin
   };
 
   // The folder is there.

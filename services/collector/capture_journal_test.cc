@@ -27,10 +27,28 @@ TEST_CASE("a capture's entry is what was written last, until it is removed") {
   journal.Remove("b2");
   journal.Remove("b2");
 
-  const auto entries = CaptureJournal(folder.path()).Read();
+  auto entries = CaptureJournal(folder.path()).Read();
   REQUIRE(entries.size() == 1);
   CHECK(entries[0].start_ticks == 8);
+  CHECK(entries[0].has_begun);
   CHECK(entries[0].session.SerializeAsString() == EntryOf("a1", 8).session.SerializeAsString());
+}
+
+TEST_CASE("what a process has been asked for is told from what it has begun") {
+  const testing::TempFolder folder;
+  CaptureJournal journal(folder.path());
+  CaptureJournal::Entry entry = EntryOf("a1", 7);
+  entry.has_begun = false;
+  REQUIRE(journal.Write(entry).ok());
+  auto entries = CaptureJournal(folder.path()).Read();
+  REQUIRE(entries.size() == 1);
+  CHECK_FALSE(entries[0].has_begun);
+  CHECK(entries[0].start_ticks == 7);
+  entry.has_begun = true;
+  REQUIRE(journal.Write(entry).ok());
+  entries = CaptureJournal(folder.path()).Read();
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0].has_begun);
 }
 
 TEST_CASE("what is no entry is deleted, and other files are left alone") {

@@ -224,13 +224,21 @@ void CaptureRun::Fail(const absl::Status& why) {
 }
 
 void CaptureRun::Run() {
+  if (options_.old_epoch == 0) AskToStart();
   if (!WaitForStart()) return;
   // Before the store hears of it.
-  options_.remember(session_);
+  options_.remember(session_, true);
   const absl::Status opened = OpenDelivery();
   if (absl::IsCancelled(opened)) return;
   if (!opened.ok()) return Fail(opened);
   Drain();
+}
+
+void CaptureRun::AskToStart() {
+  // Before the process hears of it: whoever takes its ring over knows whose it is.
+  options_.remember(session_, false);
+  const absl::Status asked = options_.ask_to_start(ring_descriptor_);
+  if (!asked.ok()) OnRefused(std::string(asked.message()));
 }
 
 bool CaptureRun::WaitForStart() {
@@ -254,6 +262,7 @@ bool CaptureRun::WaitForStart() {
       });
   if (answered && progress_.state == v1::CAPTURE_STATE_RECORDING) return true;
   if (leaving_) return false;
+  options_.forget();
   if (failure_.ok()) {
     failure_ = progress_.gone ? absl::UnavailableError("the process has ended") : NoAnswer();
   }

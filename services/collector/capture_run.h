@@ -55,9 +55,12 @@ struct RunOptions {
   // Asks the process to stop, or to let go of the ring; may fail, the library has its own deadline.
   std::function<void()> ask_to_stop;
   std::function<void()> release;
-  // The capture has begun, of this session; and its end is safe, or it has failed. A collector that
-  // is started after this one ends what has begun, where nobody else can.
-  std::function<void(const nanolane::trace::v1::Session& session)> remember;
+  // Asks the process to start into the ring with this descriptor; not for an adopted ring.
+  std::function<absl::Status(int ring_descriptor)> ask_to_start;
+  // The process is going to be asked to record this session, or has begun to; and its end is safe,
+  // or it has failed. A collector that is started after this one knows the session's labels from
+  // it, and ends what has begun, where nobody else can.
+  std::function<void(const nanolane::trace::v1::Session& session, bool has_begun)> remember;
   std::function<void()> forget;
 };
 
@@ -77,7 +80,6 @@ class CaptureRun {
 
   const std::string& session_id() const { return session_id_; }
   uint64_t pid() const { return pid_; }
-  int ring_descriptor() const { return ring_descriptor_; }
 
   v1::CaptureStatus status() const;
   // wire::Kinds that the process records.
@@ -111,6 +113,7 @@ class CaptureRun {
 
   void Run();
   // Until it records; false: it never will.
+  void AskToStart();
   bool WaitForStart();
   absl::Status OpenDelivery();
   void Drain();

@@ -249,8 +249,9 @@ RunOptions Collector::OptionsFor(const Session& session, uint64_t start_ticks,
     CopyKey(session_id, release.session);
     control_->Send(ConnectionOf(session_id), wire::MessageType::kRelease, release).IgnoreError();
   };
-  options.remember = [this, start_ticks](const Session& begun) {
-    const absl::Status written = journal_->Write({.session = begun, .start_ticks = start_ticks});
+  options.remember = [this, start_ticks](const Session& asked, bool has_begun) {
+    const absl::Status written =
+        journal_->Write({.session = asked, .start_ticks = start_ticks, .has_begun = has_begun});
     if (!written.ok()) base::LogWarning("collector", std::string(written.message()));
   };
   options.forget = [this, session_id] { journal_->Remove(session_id); };
@@ -295,17 +296,17 @@ absl::StatusOr<std::shared_ptr<CaptureRun>> Collector::BeginRun(
   std::memcpy(start.session, key.data(), key.size());
   start.duration_ns = duration_ns;
   start.kinds = kinds;
-  auto run = std::make_shared<CaptureRun>(
-      OptionsFor(session, entry->facts.start_ticks, duration_ns), std::move(ring));
+  RunOptions options = OptionsFor(session, entry->facts.start_ticks, duration_ns);
+  options.ask_to_start = [this, connection, start](int ring_descriptor) {
+    return control_->Send(connection, wire::MessageType::kStart, start, ring_descriptor);
+  };
+  auto run = std::make_shared<CaptureRun>(std::move(options), std::move(ring));
   runs_[session_id] = {.run = run,
                        .facts = entry->facts,
                        .connection = connection,
                        .last_status = {},
                        .ended_ns = 0};
   before = std::exchange(entry->run, run);
-  const absl::Status sent =
-      control_->Send(connection, wire::MessageType::kStart, start, run->ring_descriptor());
-  if (!sent.ok()) run->OnRefused(std::string(sent.message()));
   return run;
 }
 

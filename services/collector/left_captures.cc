@@ -111,6 +111,8 @@ absl::Status LeftCaptures::End(const CaptureJournal::Entry& entry) {
     request.set_session_id(session_id);
     const absl::Status got = rpc::FromGrpc(store_->GetSession(&context, request, &known));
     if (!got.ok() && !absl::IsNotFound(got)) return retried(got);
+    // Nothing was recorded, or nobody has heard of it.
+    if (!got.ok() && !entry.has_begun) return absl::OkStatus();
     // The store was away for all of its time: it was begun all the same.
     if (!got.ok()) *known.mutable_summary()->mutable_session() = entry.session;
   }
