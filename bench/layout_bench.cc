@@ -80,7 +80,7 @@ class Bench {
     now_ns_ += 16'000'000;
     const nanolane::bench::Stopwatch watch;
     viewer_.Step({model_, failure_}, input, kWidth, kHeight, kFrameSeconds, now_ns_);
-    lanes_.Prepare(viewer_, model_, ThemeOf(ThemeName::kDark));
+    lanes_.Prepare(viewer_, {model_, failure_}, ThemeOf(ThemeName::kDark));
     if (layout != nullptr) layout->Add(watch.Seconds() * 1e3);
     // The view prepares lanes of its own: the whole frame is counted without those above.
     const nanolane::bench::Stopwatch drawing;

@@ -11,10 +11,13 @@ namespace nanolane::desktop {
 
 void EventStore::Append(Block block) {
   blocks_.push_back({size(), block.dictionary, std::move(block.packed)});
-  start_ns_.insert(start_ns_.end(), block.start_ns.begin(), block.start_ns.end());
-  duration_ns_.insert(duration_ns_.end(), block.duration_ns.begin(), block.duration_ns.end());
-  name_.insert(name_.end(), block.name.begin(), block.name.end());
-  category_.insert(category_.end(), block.category.begin(), block.category.end());
+  blocks_.back().bytes.shrink_to_fit();
+  for (const int64_t start : block.start_ns) start_ns_.Append(start);
+  for (const int64_t duration : block.duration_ns) duration_ns_.Append(duration);
+  for (size_t i = 0; i < block.name.size(); ++i) {
+    label_.Append(static_cast<int64_t>(block.name[i]) << kCategoryBits |
+                  static_cast<int64_t>(block.category[i]));
+  }
 }
 
 int64_t EventStore::end_ns(size_t event) const {
@@ -45,9 +48,7 @@ absl::StatusOr<FullEvent> EventStore::At(size_t event) const {
 }
 
 size_t EventStore::MemoryBytes() const {
-  size_t bytes = start_ns_.capacity() * sizeof(int64_t) +
-                 duration_ns_.capacity() * sizeof(int64_t) + name_.capacity() * sizeof(NameId) +
-                 category_.capacity() * sizeof(trace::Category);
+  size_t bytes = start_ns_.MemoryBytes() + duration_ns_.MemoryBytes() + label_.MemoryBytes();
   for (const PackedBlock& block : blocks_) bytes += sizeof(block) + block.bytes.capacity();
   return bytes;
 }
