@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "clients/desktop/model/scope_link.h"
+#include "clients/desktop/model/session_catalog.h"
 #include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/view/main_view.h"
 #include "libs/base/clock.h"
@@ -11,7 +13,6 @@
 namespace nanolane::desktop {
 namespace {
 
-constexpr int64_t kPumpBudgetNs = 5'000'000;
 constexpr double kIdleSeconds = 0.5;  // how long a still window sleeps at most
 constexpr int kFramesAfterEvent = 3;  // hover, focus and figures settle
 constexpr double kLongestStep = 0.1;  // a frame after a sleep must not leap
@@ -34,6 +35,11 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
   MainView view(context, line.theme, line.server);
   Viewer viewer({.range = line.range, .device_scale = window->device_scale()});
 
+  SessionCatalog catalog(rpc::OpenChannel(line.server), {.on_change = [] { GlfwWindow::Wake(); }});
+  ScopeDesk desk;
+  ScopeLink scope(catalog, feed, viewer, desk);
+  view.SetScope(desk);
+
   int64_t last_ns = clock.MonotonicNanos();
   int frames_due = kFramesAfterEvent;
   while (!window->should_close()) {
@@ -45,9 +51,11 @@ absl::Status RunWindow(const CommandLine& line, const WindowLoopOptions& options
     Input input = window->TakeInput();
     input.typing = context.wants_keyboard();
     input.mouse_taken = context.wants_mouse();
-    viewer.Step(feed.loaded(), input, window->width(), window->height(), seconds, began_ns);
+    const Input for_viewer = scope.BeforeStep(input, clock.UnixNanos());
+    viewer.Step(feed.loaded(), for_viewer, window->width(), window->height(), seconds, began_ns);
     window->BindFramebuffer();
     view.Draw(viewer, feed.loaded(), input, seconds);
+    scope.AfterFrame(view.TakeReload());
     view.NoteFrame(static_cast<double>(clock.MonotonicNanos() - began_ns) * 1e-6);
     const bool go_on = options.after_frame(*window, viewer);
     window->Swap();

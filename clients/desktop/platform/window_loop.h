@@ -10,6 +10,9 @@
 
 namespace nanolane::desktop {
 
+// How long a frame may take in what has come from the server.
+inline constexpr int64_t kPumpBudgetNs = 5'000'000;
+
 struct WindowLoopOptions {
   // Called when a frame is drawn, before it is shown; false ends the loop. For tests.
   std::function<bool(const GlfwWindow&, const Viewer&)> after_frame =

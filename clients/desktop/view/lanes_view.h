@@ -28,6 +28,8 @@ class LanesView {
   void Paint(Painter& painter, const Viewer& viewer, const TimelineModel& model, unsigned texture);
 
   LaneAtlas& atlas() { return atlas_; }
+  // Whether the loaded events draw the strip's bars; else somebody else does.
+  void SetStripFromEvents(bool from_events) { strip_from_events_ = from_events; }
 
  private:
   struct VisibleRow {
@@ -55,6 +57,7 @@ class LanesView {
   std::vector<VisibleRow> visible_;
   absl::node_hash_map<std::pair<size_t, uint32_t>, SpansSlot> spans_;  // VisibleRow points into it
   LaneAtlas::Place overview_;
+  bool strip_from_events_ = true;
 };
 
 // Where a row's spans lie, from its top: [y, y + height).
