@@ -34,10 +34,15 @@ SessionFacts FactsOf(const trace::v1::SessionSummary& summary) {
                      .unix_offset_known = session.clock().unix_offset_known(),
                      .ended = session.ended(),
                      .losses = LossesOf(session.losses()),
-                     .left_out = LossesOf(session.left_out())};
+                     .left_out = LossesOf(session.left_out()),
+                     .end_reason = {},
+                     .stored_bytes = summary.stored_bytes(),
+                     .changed_unix_ns = summary.changed_unix_ns()};
   for (const trace::v1::Gpu& gpu : session.gpus()) {
     facts.gpus.push_back({gpu.index(), gpu.uuid(), gpu.name(), gpu.memory_bytes()});
   }
+  const auto reason = session.labels().find("capture.end");
+  if (reason != session.labels().end()) facts.end_reason = reason->second;
   return facts;
 }
 

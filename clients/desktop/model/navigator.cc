@@ -69,12 +69,18 @@ void Navigator::ReleaseLeft(const ScreenLayout& screen, const Window& overview, 
                    TimeAt(viewport.shown(), width, marked->to)});
   }
   if (drag != Drag::kOverview) return;
+  const int64_t at = TimeAt(overview, width, mouse_.x - screen.lanes.x);
+  Window chosen{at, at};
   if (marked.has_value()) {
-    viewport.Jump({TimeAt(overview, width, marked->from), TimeAt(overview, width, marked->to)});
+    chosen = {TimeAt(overview, width, marked->from), TimeAt(overview, width, marked->to)};
+  }
+  if (chosen.end_ns < viewport.bounds().start_ns || chosen.start_ns > viewport.bounds().end_ns) {
+    wishes.outside = chosen;
+  } else if (marked.has_value()) {
+    viewport.Jump(chosen);
   } else {
     const Wide span = SpanOf(viewport.target());
-    const Wide start = TimeAt(overview, width, mouse_.x - screen.lanes.x) - span / 2;
-    viewport.Jump({ClampToInt64(start), ClampToInt64(start + span)});
+    viewport.Jump({ClampToInt64(at - span / 2), ClampToInt64(at - span / 2 + span)});
   }
 }
 

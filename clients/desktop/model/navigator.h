@@ -38,6 +38,7 @@ struct Wishes {
   bool focus_search = false;
   bool next_hit = false;
   bool previous_hit = false;
+  std::optional<Window> outside;  // chosen on the overview, with nothing of the viewport's bounds
 };
 
 class Navigator {
@@ -57,6 +58,7 @@ class Navigator {
   // The range being marked, for drawing.
   std::optional<Band> band() const;
   bool dragging() const { return drag_ != Drag::kNone; }
+  bool on_overview() const { return drag_ == Drag::kOverview; }
 
  private:
   enum class Drag : uint8_t { kNone, kLeft, kBand, kOverview, kRight };

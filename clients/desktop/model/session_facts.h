@@ -40,6 +40,9 @@ struct SessionFacts {
   bool ended = false;
   std::vector<trace::Loss> losses;
   std::vector<trace::Loss> left_out;
+  std::string end_reason;  // why a capture ended; empty: not known
+  uint64_t stored_bytes = 0;
+  int64_t changed_unix_ns = 0;  // the newest append; 0: not known
 };
 
 struct LaneFacts {

@@ -202,12 +202,110 @@ TEST_CASE("the feed tries again until there is a server") {
   CHECK(feed.waiting_to_retry());
   CHECK_FALSE(feed.Pump(1));
   CHECK(channels == 1);
-  clock.Advance(TimelineFeed::kRetryNs);
+  clock.Advance(TimelineFeed::kFirstRetryNs);
   feed.Pump(1);
   CHECK(channels == 2);
   feed.PumpUntilLoaded();
   CHECK(feed.model().phase() == TimelineModel::Phase::kComplete);
   CHECK(feed.last_failure().ok());
+}
+
+TEST_CASE("pauses between tries grow to a bound and begin anew once a server answers") {
+  FakeQueryService gone;
+  gone.Stop();
+  base::FakeClock clock(1);
+  Signals posted;
+  TimelineFeed feed([&] { return rpc::OpenChannel(gone.address()); },
+                    {.server = gone.address(), .on_message = [&] { posted.Add(); }}, clock);
+  int64_t expected = TimelineFeed::kFirstRetryNs;
+  for (int attempt = 1; attempt <= 7; ++attempt) {
+    posted.Take();
+    REQUIRE(feed.Pump(1));
+    CHECK(feed.loaded().attempt.tries == attempt);
+    CHECK(feed.loaded().attempt.retry_in_ns == expected);
+    clock.Advance(expected);
+    feed.Pump(0);
+    CHECK_FALSE(feed.waiting_to_retry());
+    CHECK(absl::IsUnavailable(feed.last_failure()));  // said while the next try runs
+    expected = std::min(expected * 2, TimelineFeed::kLongestRetryNs);
+  }
+  CHECK(expected == TimelineFeed::kLongestRetryNs);
+}
+
+TEST_CASE("while there is no session the pauses stay short") {
+  FakeQueryService service;
+  base::FakeClock clock(1);
+  Signals posted;
+  TimelineFeed feed([&] { return service.channel(); },
+                    {.server = service.address(), .on_message = [&] { posted.Add(); }}, clock);
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    posted.Take();
+    REQUIRE(feed.Pump(1));
+    REQUIRE(feed.waiting_to_retry());
+    CHECK(feed.loaded().attempt.retry_in_ns <= TimelineFeed::kLongestSessionRetryNs);
+    if (attempt == 5) service.Serve(SmallSession());
+    clock.Advance(TimelineFeed::kLongestSessionRetryNs);
+    feed.Pump(0);
+  }
+  feed.PumpUntilLoaded();
+  CHECK(feed.model().phase() == TimelineModel::Phase::kComplete);
+  CHECK(feed.loaded().attempt.tries == 0);
+}
+
+TEST_CASE("another session takes the place of the one in sight with its first events") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  service.Serve(LargeSession(2, 100), 10);
+  base::FakeClock clock(1);
+  TimelineFeed feed([&] { return service.channel(); }, {.server = service.address()}, clock);
+  feed.PumpUntilLoaded();
+  const uint64_t generation = feed.model().generation();
+  Signal more;
+  service.set_before_message([&](size_t index) {
+    if (index == 2) more.Wait();  // header and dictionary are there, events are not
+    return grpc::Status::OK;
+  });
+  feed.Open(std::string(32, 'b'));
+  for (int i = 0; i < 50; ++i) feed.Pump(1);
+  CHECK(feed.model().generation() == generation);
+  CHECK(feed.model().received_events() == SmallSession().events());
+  CHECK(feed.loaded().attempt.opening == std::string(32, 'b'));
+  more.Set();
+  while (feed.model().generation() == generation) feed.Pump(0);
+  CHECK(feed.model().sessions().front().id == std::string(32, 'b'));
+  CHECK(feed.model().received_events() == 10);
+  CHECK(feed.loaded().attempt.opening.empty());
+  feed.PumpUntilLoaded();
+  CHECK(feed.model().received_events() == 100);
+  service.Stop();  // the hook looks at what lives here
+}
+
+TEST_CASE("a session that cannot be opened leaves the one in sight there") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  base::FakeClock clock(1);
+  TimelineFeed feed([&] { return service.channel(); }, {.server = service.address()}, clock);
+  feed.PumpUntilLoaded();
+  feed.Open("gone");
+  while (!feed.loaded().attempt.opening.empty()) feed.Pump(1);
+  CHECK(absl::IsNotFound(feed.loaded().attempt.open_failed));
+  CHECK(feed.model().phase() == TimelineModel::Phase::kComplete);
+  CHECK(feed.last_failure().ok());
+  feed.Open(std::string(32, 'a'));
+  CHECK(feed.loaded().attempt.open_failed.ok());
+}
+
+TEST_CASE("an empty session takes the place of the one in sight when all of it is known") {
+  FakeQueryService service;
+  service.Serve(SmallSession(), 10);
+  service.Serve(SessionBuilder(std::string(32, 'e')));
+  base::FakeClock clock(1);
+  TimelineFeed feed([&] { return service.channel(); }, {.server = service.address()}, clock);
+  feed.PumpUntilLoaded();
+  feed.Open(std::string(32, 'e'));
+  while (!feed.loaded().attempt.opening.empty()) feed.Pump(1);
+  CHECK(feed.model().sessions().front().id == std::string(32, 'e'));
+  CHECK(feed.model().received_events() == 0);
 }
 
 TEST_CASE("a pump stays within its time but always does something") {

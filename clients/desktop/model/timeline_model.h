@@ -137,11 +137,20 @@ class TimelineModel {
   uint64_t dictionary_version_ = 0;
 };
 
+// What is being tried to show something else than what is in sight.
+struct Attempt {
+  int tries = 0;             // that failed in a row, before anything was loaded
+  int64_t retry_in_ns = 0;   // until the next one; 0: it is under way
+  std::string opening;       // id of the session that is being opened; empty: none
+  absl::Status open_failed;  // why the last such session could not be opened
+};
+
 // What a frame is drawn from: the model, and why the last attempt to load one failed, or why the
 // one that is followed gets nothing now (OK: all is well).
 struct Loaded {
   const TimelineModel& model;
   const absl::Status& failure;
+  Attempt attempt = {};
   // Of a session of which the model is a part: what the server says of windows that the model does
   // not have.
   const TileFrames* tiles = nullptr;

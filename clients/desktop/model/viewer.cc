@@ -13,6 +13,9 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
                   double seconds, int64_t now_ns) {
   const TimelineModel& model = loaded.model;
   screen_ = LayOutScreen(width, height);
+  if (!model.sessions().empty() && model.sessions().front().id != session_id_) {
+    BeginSession(model.sessions().front().id);
+  }
   if (model.generation() != generation_) Adopt(model);
   // Symbols of a running process come late.
   if (selection_.has_value() && model.dictionary_version() != dictionary_seen_) {
@@ -22,7 +25,7 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   UpdateWindow(model);
   viewport_.Tick(now_ns);
   wants_search_focus_ = false;
-  const Wishes wishes = navigator_.Step(input, screen_, overview_, seconds, viewport_);
+  const Wishes wishes = navigator_.Step(input, screen_, overview(), seconds, viewport_);
   CarryOut(loaded, wishes);
   layout_.Update(model);
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
@@ -32,6 +35,40 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   UpdateLosses(model, now_ns);
   UpdateFigures(model, now_ns);
   scene_ = SceneOf(loaded);
+  UpdateNearest(model);
+  if (model.recording()) rate_.Note(now_ns, model.received_events());
+}
+
+void Viewer::BeginSession(const std::string& id) {
+  if (!session_id_.empty()) {
+    first_session_ = false;
+    viewport_ = Viewport();
+    opened_phase_ = TimelineModel::Phase::kConnecting;
+    open_at_ = std::exchange(open_next_at_, std::nullopt);
+    selection_key_.reset();
+    scroll_ = 0;
+    lost_seen_.reset();
+    has_extent_ = false;
+    rate_ = EventRate();
+  }
+  session_id_ = id;
+}
+
+void Viewer::UpdateNearest(const TimelineModel& model) {
+  if (scene_ != Scene::kNoEvents) return nearest_.reset();
+  const Window& shown = viewport_.shown();
+  const bool same = shown.start_ns == nearest_to_.start_ns && shown.end_ns == nearest_to_.end_ns;
+  if (same && nearest_.has_value()) return;
+  nearest_ = NearestTo(model, shown);
+  nearest_to_ = shown;
+}
+
+void Viewer::GoToNearest() {
+  if (!nearest_.has_value()) return;
+  const Wide span = SpanOf(viewport_.target());
+  // The edge of the data stands in the middle: what is found is seen to begin or end there.
+  const Wide start = nearest_->time_ns - span / 2;
+  viewport_.Jump({ClampToInt64(start), ClampToInt64(start + span)});
 }
 
 void Viewer::Adopt(const TimelineModel& model) {
@@ -122,7 +159,9 @@ void Viewer::OpenWindow(const TimelineModel& model) {
 }
 
 void Viewer::ShowOpening(const TimelineModel& model) {
-  if (options_.range.has_value()) {
+  if (open_at_.has_value()) {
+    viewport_.Open(*open_at_);
+  } else if (options_.range.has_value() && first_session_) {
     const Wide origin = model.origin_ns();
     viewport_.Open({ClampToInt64(origin + options_.range->from_ns),
                     ClampToInt64(origin + options_.range->to_ns)});
@@ -174,6 +213,8 @@ void Viewer::CarryOut(const Loaded& loaded, const Wishes& wishes) {
     }
   }
   if (wishes.next_hit || wishes.previous_hit) StepHits(model, wishes.previous_hit);
+  if (wishes.next_hit && !search_.active()) GoToNearest();
+  if (wishes.outside.has_value()) outside_ = wishes.outside;
   if (wishes.follow_end) viewport_.FollowEnd();
   if (!wishes.fit) return;
   if (selection_.has_value()) {

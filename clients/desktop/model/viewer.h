@@ -11,11 +11,14 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clients/desktop/model/event_facts.h"
+#include "clients/desktop/model/event_rate.h"
 #include "clients/desktop/model/name_search.h"
 #include "clients/desktop/model/navigator.h"
+#include "clients/desktop/model/nearest_data.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/screen_layout.h"
 #include "clients/desktop/model/search_hits.h"
@@ -92,7 +95,22 @@ class Viewer {
   const std::optional<TileHover>& tile_hover() const { return tile_hover_; }
   const std::optional<EventRef>& selection() const { return selection_; }
   const std::optional<EventFacts>& selected_facts() const { return selected_facts_; }
-  const timeline::Window& overview() const { return overview_; }
+  // What the strip on top shows: what was set, else the session's useful extent.
+  const timeline::Window& overview() const { return strip_.has_value() ? *strip_ : overview_; }
+  // The session's useful extent.
+  const timeline::Window& session_overview() const { return overview_; }
+  // The strip shows this, of the session's time; nothing: the session's useful extent.
+  void SetStrip(const std::optional<timeline::Window>& strip) { strip_ = strip; }
+  // A window that was chosen on the strip and has nothing of this session, once.
+  std::optional<timeline::Window> TakeOutside() { return std::exchange(outside_, std::nullopt); }
+  // How the next session opens; nothing: by its own opening view.
+  void OpenNextAt(const std::optional<timeline::Window>& window) { open_next_at_ = window; }
+
+  // While nothing lies in the window: where something does.
+  const std::optional<NearestData>& nearest() const { return nearest_; }
+  void GoToNearest();
+  // Of a session that is being recorded.
+  double events_per_second() const { return rate_.per_second(); }
   double scroll() const { return scroll_; }
   double device_scale() const { return options_.device_scale; }
   bool keys_shown() const { return keys_shown_; }
@@ -114,6 +132,9 @@ class Viewer {
 
  private:
   void Adopt(const TimelineModel& model);
+  // Nothing of the session before is left, but the search and the folded groups.
+  void BeginSession(const std::string& id);
+  void UpdateNearest(const TimelineModel& model);
   void UpdateWindow(const TimelineModel& model);
   void OpenWindow(const TimelineModel& model);
   void ShowOpening(const TimelineModel& model);
@@ -141,6 +162,15 @@ class Viewer {
   NameSearch search_;
   SearchHits hits_;
   timeline::Window overview_{0, 1};
+  std::optional<timeline::Window> strip_;
+  std::optional<timeline::Window> outside_;
+  std::string session_id_;
+  bool first_session_ = true;                     // that the command line's range is about
+  std::optional<timeline::Window> open_at_;       // this session
+  std::optional<timeline::Window> open_next_at_;  // the one after it
+  std::optional<NearestData> nearest_;
+  timeline::Window nearest_to_{0, 0};
+  EventRate rate_;
   std::optional<Hover> hover_;
   std::optional<LevelHover> level_hover_;
   std::optional<TileHover> tile_hover_;

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "clients/desktop/model/scope_desk.h"
+#include "clients/desktop/model/session_catalog.h"
 #include "clients/desktop/model/timeline_feed.h"
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/model/wide_math.h"
@@ -36,15 +38,44 @@ absl::Status CheckContent(const TimelineModel& model, const CommandLine& line) {
                    since(model.extent().start_ns), " to ", since(model.extent().end_ns)));
 }
 
+// What the strip and the chips show, asked for before the picture is drawn.
+ScopeAnswers Answers(const CommandLine& line, int64_t now_unix_ns) {
+  // Shared with the answers' question, which comes while the picture is drawn.
+  const std::shared_ptr<query::v1::QueryService::Stub> stub =
+      query::v1::QueryService::NewStub(rpc::OpenChannel(line.server));
+  ScopeAnswers answers{
+      .catalog = nullptr, .density = nullptr, .ask = nullptr, .unix_ns = now_unix_ns};
+  auto listed = ListAllSessions([&](const auto& request, auto& response) {
+    grpc::ClientContext context;
+    rpc::SetDeadline(context);
+    return stub->ListSessions(&context, request, &response);
+  });
+  // A picture of the timeline is worth having without the strip of its neighbours.
+  if (!listed.ok()) return answers;
+  answers.catalog = std::make_shared<const CatalogSnapshot>(
+      CatalogSnapshot{.version = 1, .sessions = *std::move(listed), .failure = {}});
+  answers.ask = [stub](const DensityQuestion& question) -> std::shared_ptr<const DensityAnswer> {
+    grpc::ClientContext context;
+    rpc::SetDeadline(context);
+    query::v1::GetDensityResponse response;
+    if (!stub->GetDensity(&context, RequestOf(question), &response).ok()) return nullptr;
+    return std::make_shared<const DensityAnswer>(DensityAnswer{question, LayersOf(response)});
+  };
+  return answers;
+}
+
 }  // namespace
 
-absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& line) {
+absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& line,
+                                ScopeAnswers answers) {
   const auto pixels_wide = line.width * line.scale;
   const auto pixels_high = line.height * line.scale;
   ASSIGN_OR_RETURN(const FrameTarget target, FrameTarget::Create(pixels_wide, pixels_high));
   UiContext context(line.scale, {});
   MainView view(context, line.theme, line.server);
   Viewer viewer({.range = line.range, .device_scale = static_cast<double>(line.scale)});
+  ScopeDesk desk;
+  view.SetScope(desk);
   const Input nobody;
   // The first frames lay out and fill caches; the last one says what the one before it took.
   constexpr int kFrames = 4;
@@ -55,6 +86,16 @@ absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& 
     const auto began = std::chrono::steady_clock::now();
     viewer.Step(loaded, nobody, line.width, line.height, kFrameSeconds, frame + 1);
     viewer.Settle(loaded.model);
+    desk.Update(loaded.model, {.catalog = answers.catalog,
+                               .density = answers.density,
+                               .overview = viewer.session_overview(),
+                               .sight = viewer.viewport().shown(),
+                               .unix_ns = answers.unix_ns});
+    viewer.SetStrip(desk.strip());
+    if (answers.ask != nullptr && answers.density == nullptr) {
+      const auto question = desk.Question(viewer.screen().lanes.width * line.scale);
+      if (question.has_value()) answers.density = answers.ask(*question);
+    }
     if (frame == 0 && line.select) viewer.SelectTypical(loaded.model);
     target.Bind();
     view.Draw(viewer, loaded, nobody, kFrameSeconds);
@@ -83,7 +124,7 @@ absl::Status TakeScreenshot(const CommandLine& line) {
       const Image image,
       DrawFrame({.loaded = [&feed] { return feed.loaded(); },
                  .show = [&feed](const LanesInSight& sight) { return feed.ShowAndWait(sight); }},
-                line));
+                line, Answers(line, clock.UnixNanos())));
   return WritePng(image, line.screenshot);
 }
 

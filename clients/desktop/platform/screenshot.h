@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "absl/status/status.h"
+#include "clients/desktop/model/catalog_facts.h"
 #include "clients/desktop/model/timeline_model.h"
 #include "clients/desktop/platform/command_line.h"
 #include "clients/desktop/render/frame_image.h"
@@ -18,8 +20,18 @@ struct PictureSource {
   std::function<bool(const LanesInSight&)> show = [](const LanesInSight&) { return false; };
 };
 
+// What the scope's chips and the strip are drawn from; nothing: from the session alone.
+struct ScopeAnswers {
+  std::shared_ptr<const CatalogSnapshot> catalog;
+  std::shared_ptr<const DensityAnswer> density;
+  // Answers the question that the picture itself gives rise to; null: nobody is asked.
+  std::function<std::shared_ptr<const DensityAnswer>(const DensityQuestion&)> ask;
+  int64_t unix_ns = 0;
+};
+
 // Draws frames until nothing more comes. Needs a current context.
-absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& line);
+absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& line,
+                                ScopeAnswers answers = {});
 
 // Everything, from the connection to the file. Errors: the loader's; NOT_FOUND when the range holds
 // no event; UNAVAILABLE when the file cannot be written.

@@ -156,10 +156,23 @@ query::v1::StreamTimelineRequest FakeQueryService::last_request() const {
 grpc::Status FakeQueryService::ListSessions(grpc::ServerContext* /*context*/,
                                             const query::v1::ListSessionsRequest* request,
                                             query::v1::ListSessionsResponse* response) {
-  for (const auto& served : sessions()) {
-    if (response->sessions_size() < request->page_size())
-      *response->add_sessions() = served->summary;
+  ++listings_;
+  grpc::Status status = before_list_();
+  if (!status.ok()) return status;
+  // Pages are told apart by the position where they begin.
+  const auto served = sessions();
+  size_t at = request->page_token().empty() ? 0 : std::stoul(request->page_token());
+  for (; at < served.size() && response->sessions_size() < request->page_size(); ++at) {
+    *response->add_sessions() = served[at]->summary;
   }
+  if (at < served.size()) response->set_next_page_token(absl::StrCat(at));
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeQueryService::GetDensity(grpc::ServerContext* /*context*/,
+                                          const query::v1::GetDensityRequest* request,
+                                          query::v1::GetDensityResponse* response) {
+  *response = density_(*request);
   return grpc::Status::OK;
 }
 

@@ -33,6 +33,15 @@ class FakeQueryService final
               size_t happened);
   // Lets `count` further steps happen.
   void Happen(size_t count);
+  // How often the list was read; each reading may be refused before it is answered.
+  size_t listings() const { return listings_; }
+  void set_before_list(std::function<grpc::Status()> hook) { before_list_ = std::move(hook); }
+  // Answers every question for density; the questions are kept.
+  void set_density(
+      std::function<query::v1::GetDensityResponse(const query::v1::GetDensityRequest&)> answer) {
+    density_ = std::move(answer);
+  }
+
   // Called before step `index` of the recorded session is written; not OK ends the stream with that
   // status.
   void set_before_step(std::function<grpc::Status(size_t index)> hook) {
@@ -75,6 +84,8 @@ class FakeQueryService final
   grpc::Status ListSessions(grpc::ServerContext* context,
                             const query::v1::ListSessionsRequest* request,
                             query::v1::ListSessionsResponse* response) override;
+  grpc::Status GetDensity(grpc::ServerContext* context, const query::v1::GetDensityRequest* request,
+                          query::v1::GetDensityResponse* response) override;
   grpc::Status WriteTimeline(const Served& served, grpc::ServerContext& context,
                              grpc::ServerWriter<query::v1::StreamTimelineResponse>& writer);
   grpc::Status StreamTimeline(
@@ -87,6 +98,10 @@ class FakeQueryService final
   std::function<void()> after_stream_ = [] {};
   std::function<grpc::Status(size_t)> before_step_ = [](size_t) { return grpc::Status::OK; };
   std::function<void()> after_follow_ = [] {};
+  std::function<grpc::Status()> before_list_ = [] { return grpc::Status::OK; };
+  std::function<query::v1::GetDensityResponse(const query::v1::GetDensityRequest&)> density_ =
+      [](const query::v1::GetDensityRequest&) { return query::v1::GetDensityResponse(); };
+  std::atomic<size_t> listings_ = 0;
   bool endless_ = false;
   std::atomic<int> cancelled_ = 0;
   std::atomic<size_t> sent_ = 0;

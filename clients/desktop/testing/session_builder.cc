@@ -122,7 +122,11 @@ std::vector<StreamTimelineResponse> SessionBuilder::Messages(size_t block_events
   }
   messages[1].mutable_dictionary()->set_epoch(kEpoch);
   trace::DictionaryBuilder copy = dictionary_;
-  trace::ToProto(copy.TakeDelta(), *messages[1].mutable_dictionary()->mutable_delta());
+  const trace::DictionaryDelta whole = copy.TakeDelta();
+  trace::ToProto(whole, *messages[1].mutable_dictionary()->mutable_delta());
+  // A store sends a reader no more of the dictionary than the blocks need.
+  const trace::DictionaryNeeds needs{.strings = static_cast<uint32_t>(whole.strings.size()),
+                                     .frames = static_cast<uint32_t>(whole.frames.size())};
   uint64_t sent = 0;
   for (const auto& [id, events] : lanes_) {
     for (size_t at = 0; at < events.size(); at += block_events) {
@@ -133,7 +137,7 @@ std::vector<StreamTimelineResponse> SessionBuilder::Messages(size_t block_events
       query::v1::Block& block = *message.mutable_blocks()->add_blocks();
       block.set_lane_id(id);
       block.set_epoch(kEpoch);
-      block.set_data(*trace::EncodeBlock(part, {.lane = id}));
+      block.set_data(*trace::EncodeBlock(part, {.lane = id, .needs = needs}));
       sent += count;
       message.set_sent_events(sent);
     }

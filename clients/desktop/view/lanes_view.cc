@@ -55,16 +55,19 @@ void LanesView::Prepare(const Viewer& viewer, const Loaded& loaded, const Theme&
   visible_.clear();
   sight_ = {.window = viewer.viewport().shown(),
             .heading_to = viewer.viewport().target(),
-            .overview = viewer.overview(),
+            .overview = viewer.session_overview(),
             .width = width,
             .lanes = {}};
   if (width == 0 || model.sessions().empty()) return;
   const TileFrames* tiles = model.Has(sight_.window) ? nullptr : loaded.tiles;
   atlas_.Begin(sight_.window, width, scale, theme.row_style(), tiles);
-  overview_ = atlas_.PaintOverview(
-      model, viewer.overview(),
-      static_cast<uint32_t>(std::lround(OverviewPlot(viewer.screen()).height * scale)),
-      model.is_part() ? loaded.tiles : nullptr);
+  overview_ = {};
+  if (strip_from_events_) {
+    overview_ = atlas_.PaintOverview(
+        model, viewer.overview(),
+        static_cast<uint32_t>(std::lround(OverviewPlot(viewer.screen()).height * scale)),
+        model.is_part() ? loaded.tiles : nullptr);
+  }
   for (size_t i = 0; i < viewer.layout().rows().size(); ++i) {
     const Row& row = viewer.layout().rows()[i];
     const double y = lanes.y + row.y - viewer.scroll();
@@ -132,7 +135,10 @@ void LanesView::PaintAtlas(Painter& painter, const Viewer& viewer, unsigned text
   if (atlas_.width() == 0 || viewer.layout().rows().empty()) return;
   const Rect& lanes = viewer.screen().lanes;
   ImDrawList& list = painter.list();
-  AddTexels(list, texture, atlas_, OverviewPlot(viewer.screen()), overview_.first, overview_.count);
+  if (overview_.count > 0) {
+    AddTexels(list, texture, atlas_, OverviewPlot(viewer.screen()), overview_.first,
+              overview_.count);
+  }
   painter.Clip(lanes);
   for (const VisibleRow& visible : visible_) {
     if (viewer.layout().rows()[visible.row].kind != RowKind::kStream) continue;
@@ -240,7 +246,7 @@ void LanesView::PaintMarks(Painter& painter, const Viewer& viewer,
   if (viewer.selection().has_value()) outline(*viewer.selection(), theme.text, 2);
   if (viewer.hover().has_value()) outline(viewer.hover()->event, theme.text, 1);
   const std::optional<Band> band = viewer.navigator().band();
-  if (!band.has_value()) return;
+  if (!band.has_value() || viewer.navigator().on_overview()) return;
   const Rect box{lanes.x + band->from, lanes.y, band->to - band->from, lanes.height};
   painter.Fill(box, Faded(theme.accent, 0.10));
   painter.VerticalLine(box.x, box.y, box.bottom(), theme.accent);

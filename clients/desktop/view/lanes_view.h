@@ -30,6 +30,8 @@ class LanesView {
   LaneAtlas& atlas() { return atlas_; }
   // What of the lanes was in sight at the last Prepare().
   const LanesInSight& sight() const { return sight_; }
+  // Whether the loaded events draw the strip's bars; else somebody else does.
+  void SetStripFromEvents(bool from_events) { strip_from_events_ = from_events; }
 
  private:
   struct VisibleRow {
@@ -58,6 +60,7 @@ class LanesView {
   LanesInSight sight_;
   absl::node_hash_map<std::pair<size_t, uint32_t>, SpansSlot> spans_;  // VisibleRow points into it
   LaneAtlas::Place overview_;
+  bool strip_from_events_ = true;
 };
 
 // Where a row's spans lie, from its top: [y, y + height).

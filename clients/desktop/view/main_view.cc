@@ -11,6 +11,7 @@
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/view/chrome.h"
 #include "clients/desktop/view/panels.h"
+#include "clients/desktop/view/scope_popover.h"
 #include "libs/base/number_text.h"
 
 namespace nanolane::desktop {
@@ -45,6 +46,16 @@ std::vector<Area> MainView::Areas(const Viewer& viewer) const {
 
 void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
   const TimelineModel& model = loaded.model;
+  if (desk_ == &no_desk_) {
+    no_desk_.Update(model, {.catalog = nullptr,
+                            .density = nullptr,
+                            .overview = viewer.session_overview(),
+                            .sight = viewer.viewport().shown(),
+                            .unix_ns = 0});
+  }
+  const Pointer pointer = PointerOf(input);
+  notices_.Update(loaded);
+  lanes_.SetStripFromEvents(!desk_->StripFromServer(OverviewPlot(viewer.screen()).width));
   lanes_.Prepare(viewer, loaded, theme_);
   texture_.Upload(lanes_.atlas());
 
@@ -56,17 +67,33 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
     PaintLaneLabels(below, viewer, model);
     PaintLegend(below, viewer, model);
     PaintScrollBar(below, viewer);
-    PaintOverview(below, viewer);
+    PaintOverview(below, viewer, model, *desk_);
+    PaintProgress(below, viewer, loaded);
     PaintDetails(below, viewer, model);
   }
-  PaintTopBar(below, viewer, loaded);
+  const ScopeChips chips = PaintTopBar(below, viewer, loaded, *desk_, pointer);
   PaintStatusBar(below, viewer, loaded, frame_ms_);
-  PaintScene(below, viewer, loaded, server_);
+  if (PaintScene(below, viewer, loaded, server_)) viewer.GoToNearest();
+  reload_ = ShowNotices(context_.fonts(), theme_, viewer.screen(), notices_) || reload_;
   PaintSearch(below, viewer);
 
   Painter above(*ImGui::GetForegroundDrawList(), theme_, context_.fonts());
-  PaintHoverCard(above, viewer, model, input);
+  if (!desk_->picker().open()) {
+    PaintHoverCard(above, viewer, model, input);
+    PaintOverviewCard(above, viewer, *desk_, input);
+  }
+  ShowScopePopover(context_, theme_, viewer, chips, pointer, *desk_);
   if (viewer.keys_shown()) PaintKeys(above, viewer.screen());
+}
+
+Pointer MainView::PointerOf(const Input& input) {
+  Pointer pointer{.x = input.mouse_x,
+                  .y = input.mouse_y,
+                  .pressed = input.left_down && !left_was_down_,
+                  .moved = input.mouse_x != pointer_.x || input.mouse_y != pointer_.y};
+  left_was_down_ = input.left_down;
+  pointer_ = pointer;
+  return pointer;
 }
 
 void MainView::PaintSearch(Painter& painter, Viewer& viewer) {

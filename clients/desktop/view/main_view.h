@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "clients/desktop/model/notices.h"
+#include "clients/desktop/model/scope_desk.h"
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/render/atlas_texture.h"
+#include "clients/desktop/view/chrome.h"
 #include "clients/desktop/view/lanes_view.h"
 #include "clients/desktop/view/ui_context.h"
 
@@ -17,6 +21,12 @@ class MainView {
 
   // One frame into the bound framebuffer.
   void Draw(Viewer& viewer, const Loaded& loaded, const Input& input, double seconds);
+
+  // What the pickers and the strip are about; it must live as long as this. Without one there is
+  // nothing to choose from.
+  void SetScope(ScopeDesk& desk) { desk_ = &desk; }
+  // Whether somebody has asked for the session to be loaded again, once.
+  bool TakeReload() { return std::exchange(reload_, false); }
 
   const Theme& theme() const { return theme_; }
   // What of the lanes was in sight in the last frame.
@@ -31,6 +41,8 @@ class MainView {
   std::vector<Area> Areas(const Viewer& viewer) const;
   void PaintSearch(Painter& painter, Viewer& viewer);
 
+  Pointer PointerOf(const Input& input);
+
   UiContext& context_;
   const Theme& theme_;
   const std::string server_;
@@ -38,6 +50,12 @@ class MainView {
   AtlasTexture texture_;
   std::string search_text_;
   double frame_ms_ = 0;
+  ScopeDesk no_desk_;
+  ScopeDesk* desk_ = &no_desk_;
+  NoticeBoard notices_;
+  Pointer pointer_;
+  bool left_was_down_ = false;
+  bool reload_ = false;
 };
 
 }  // namespace nanolane::desktop

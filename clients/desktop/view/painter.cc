@@ -72,6 +72,10 @@ void Painter::Dot(double x, double y, double radius, Rgba color) {
   list_.AddCircleFilled(At(x, y), static_cast<float>(radius), color, 16);
 }
 
+void Painter::LossTick(double x, double y, Rgba color) {
+  list_.AddTriangleFilled(At(x - 3.5, y), At(x + 3.5, y), At(x, y + 6), color);
+}
+
 void Painter::Disclosure(double x, double y, bool open, Rgba color) {
   if (open) {
     list_.AddTriangleFilled(At(x - 3.5, y - 2), At(x + 3.5, y - 2), At(x, y + 2.5), color);

@@ -31,6 +31,8 @@ class Painter {
   void VerticalLine(double x, double y0, double y1, Rgba color);
   void DashedVertical(double x, double y0, double y1, Rgba color);
   void Dot(double x, double y, double radius, Rgba color);
+  // A small triangle that points down to (x, y + 6): something is missing there.
+  void LossTick(double x, double y, Rgba color);
   // ▾ or ▸ of 7 pixels around (x, y): drawn, because Inter has no such glyphs.
   void Disclosure(double x, double y, bool open, Rgba color);
 

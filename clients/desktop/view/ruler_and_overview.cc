@@ -15,34 +15,6 @@ constexpr double kLabelX = 14;
 
 }  // namespace
 
-Rect OverviewPlot(const ScreenLayout& screen) {
-  return {screen.lanes.x, screen.overview.y + 8, screen.lanes.width, screen.overview.height - 16};
-}
-
-void PaintOverview(Painter& painter, const Viewer& viewer) {
-  const Theme& theme = painter.theme();
-  const Rect& strip = viewer.screen().overview;
-  painter.HorizontalLine(strip.x, strip.right(), strip.bottom() - 1, theme.line);
-  painter.Text(painter.fonts().small, kLabelX, strip.y + 6, 18, theme.muted,
-               "High-resolution data");
-  const std::string length = base::FormatDuration(ClampToInt64(SpanOf(viewer.overview())));
-  painter.Text(painter.fonts().small, kLabelX, strip.y + 22, 18, theme.faint, length);
-
-  const Rect plot = OverviewPlot(viewer.screen());
-  const double from = std::clamp(
-      PixelOf(viewer.overview(), plot.width, viewer.viewport().shown().start_ns), 0.0, plot.width);
-  const double to = std::clamp(
-      PixelOf(viewer.overview(), plot.width, viewer.viewport().shown().end_ns), 0.0, plot.width);
-  const bool everything = from <= 0 && to >= plot.width;
-  if (everything || to <= from) return;
-  // A window far narrower than a pixel still shows where it is.
-  const double width = std::max(to - from, 3.0);
-  const double x = std::min(plot.x + from, plot.right() - width);
-  const Rect box{std::floor(x), plot.y - 4, std::ceil(width), plot.height + 8};
-  painter.Fill(box, Faded(theme.accent, 0.10), 2);
-  painter.Frame(box, theme.accent, 2);
-}
-
 void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& model) {
   const Theme& theme = painter.theme();
   const Rect& ruler = viewer.screen().ruler;

@@ -101,6 +101,17 @@ void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
 
 }  // namespace
 
+void PaintProgress(Painter& painter, const Viewer& viewer, const Loaded& loaded) {
+  const TimelineModel& model = loaded.model;
+  const bool loading = model.phase() == TimelineModel::Phase::kLoading;
+  if (!loading || model.expected_events() == 0) return;
+  const Rect& strip = viewer.screen().overview;
+  const double share = std::min(1.0, static_cast<double>(model.received_events()) /
+                                         static_cast<double>(model.expected_events()));
+  painter.Fill({strip.x, strip.bottom() - 2, std::floor(strip.width * share), 2},
+               painter.theme().accent);
+}
+
 void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded, double frame_ms) {
   const Theme& theme = painter.theme();
   const Rect& bar = viewer.screen().status;
@@ -113,7 +124,10 @@ void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded
                              absl::StrFormat("%.1f ms/frame", frame_ms));
   StatusLine line(painter, bar, right - kGap);
   if (loaded.model.sessions().empty()) {
-    line.Say("not connected", theme.muted);
+    line.Say(loaded.failure.ok()                ? "connecting"
+             : absl::IsNotFound(loaded.failure) ? "connected, no session"
+                                                : "not connected",
+             theme.muted);
     return;
   }
   SayEvents(line, theme, viewer, loaded);
