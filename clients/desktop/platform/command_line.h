@@ -22,6 +22,7 @@ struct CommandLine {
   uint32_t height = 900;
   uint32_t scale = 1;   // physical pixels in a logical one, of a screenshot
   bool select = false;  // a screenshot shows the details of a typical event
+  bool expand = false;  // and the stacks above the streams
 };
 
 // Text to print before a successful exit: --help, --version.

@@ -35,25 +35,37 @@ absl::Status CheckContent(const TimelineModel& model, const CommandLine& line) {
                    since(model.extent().start_ns), " to ", since(model.extent().end_ns)));
 }
 
+// Shows the stacks above every stream that has some.
+void ExpandStreams(Viewer& viewer) {
+  const std::vector<LaneBlock> blocks = viewer.layout().blocks();
+  for (const LaneBlock& block : blocks) {
+    if (block.expandable() && !block.expanded) {
+      viewer.board().arrangement().SetExpanded(block.key, true);
+    }
+  }
+}
+
 }  // namespace
 
-absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line) {
+absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line,
+                                const FrameHand& hand) {
   const auto pixels_wide = line.width * line.scale;
   const auto pixels_high = line.height * line.scale;
   ASSIGN_OR_RETURN(const FrameTarget target, FrameTarget::Create(pixels_wide, pixels_high));
   UiContext context(line.scale, {});
   MainView view(context, line.theme, line.server);
   Viewer viewer({.range = line.range, .device_scale = static_cast<double>(line.scale)});
-  const Input nobody;
+  Input input;
   // The first frames lay out and fill caches; the last one says what the one before it took.
-  constexpr int kFrames = 4;
-  for (int frame = 0; frame < kFrames; ++frame) {
+  for (int frame = 0; frame < kPictureFrames; ++frame) {
+    if (hand) hand(frame, viewer, input);
+    if (frame > 0 && line.expand) ExpandStreams(viewer);
     const auto began = std::chrono::steady_clock::now();
-    viewer.Step(loaded, nobody, line.width, line.height, kFrameSeconds, frame + 1);
+    viewer.Step(loaded, input, line.width, line.height, kFrameSeconds, frame + 1);
     viewer.Settle(loaded.model);
     if (frame == 0 && line.select) viewer.SelectTypical(loaded.model);
     target.Bind();
-    view.Draw(viewer, loaded, nobody, kFrameSeconds);
+    view.Draw(viewer, loaded, input, kFrameSeconds);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     view.SetFrameMs(took.count());
   }
