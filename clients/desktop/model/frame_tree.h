@@ -34,6 +34,8 @@ class FrameTree {
   // when it was asked before, else O(its depth).
   Node NodeOf(const TimelineModel& model, uint32_t dictionary, trace::StackId stack);
 
+  // Nodes so far, the root among them.
+  size_t size() const { return nodes_.size(); }
   uint32_t depth(Node node) const { return nodes_[node].depth; }  // frames; the root has 0
   Node parent(Node node) const { return nodes_[node].parent; }
   // The innermost frame of a node other than the root.

@@ -26,7 +26,7 @@ struct FrameHover {
 class LaneBoard {
  public:
   // Events and spans that a frame looks at for the stacks: about 3 ms.
-  static constexpr size_t kEventsPerFrame = 60'000;
+  static constexpr size_t kEventsPerFrame = 30'000;
 
   // What the layout depends on; `room` is the height of the lanes.
   RowLayout::Terms Terms(double room) const { return {&arrangement_, &stacks_, room}; }

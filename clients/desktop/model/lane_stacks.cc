@@ -20,7 +20,7 @@ bool LaneStacks::Work(const TimelineModel& model, std::span<const size_t> expand
   });
   size_t done = 0;
   const auto survey = [&](size_t lane) {
-    const size_t looked = SurveyLane(model, lane, most_events - done);
+    const size_t looked = SurveyLane(model, lane, most_events - std::min(done, most_events));
     done += looked;
     return looked;
   };
@@ -45,6 +45,7 @@ size_t LaneStacks::SurveyLane(const TimelineModel& model, size_t lane, size_t mo
     const absl::StatusOr<EventStore::BlockStacks> block = of.events.StacksOf(survey.blocks);
     done += block.ok() ? std::max<size_t>(block->stack.size(), 1) : 1;
     if (!block.ok()) continue;  // a block that cannot be read has no stacks
+    const size_t nodes = tree_.size();
     trace::StackId last = 0;
     for (const trace::StackId stack : block->stack) {
       if (std::exchange(last, stack) == stack || stack == 0) continue;
@@ -54,6 +55,7 @@ size_t LaneStacks::SurveyLane(const TimelineModel& model, size_t lane, size_t mo
       survey.any = true;
       survey.deepest = std::max(survey.deepest, tree_.depth(node));
     }
+    done += tree_.size() - nodes;  // a stack that was not seen before costs as much as an event
   }
   Shape shape;
   // Something stays to be seen where all stacks are the same one.

@@ -32,8 +32,8 @@ class LaneStacks {
     bool operator==(const Shape&) const = default;
   };
 
-  // Looks at up to `most_events` events, for the lanes whose indices are in `expanded` first. True:
-  // there is nothing left to do for now.
+  // Looks at about `most_events` events (stacks that are new count as some), for the lanes whose
+  // indices are in `expanded` first. True: there is nothing left to do for now.
   bool Work(const TimelineModel& model, std::span<const size_t> expanded, size_t most_events,
             int64_t now_ns);
 

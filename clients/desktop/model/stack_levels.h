@@ -9,7 +9,7 @@
 // Built from a lane as it is, in slices of a frame's time; then it does not change. Each level has
 // a timeline::LaneIndex, so that its pixels are as exact as all others. Events in order of start
 // cost O(1) each and O(depth) where the stack changes; blocks that overlap in time are merged,
-// O(log blocks) more. About 55 bytes per span. UI thread only.
+// O(log blocks) more. About 70 bytes per span. UI thread only.
 #pragma once
 
 #include <cstddef>
