@@ -109,7 +109,20 @@ void AddShape(const trace::Dictionary& dictionary, const Op& op, const Event& ev
   }
 }
 
-StackLine LineOf(const trace::Dictionary& dictionary, trace::FrameId id) {
+void AddStack(const trace::Dictionary& dictionary, trace::StackId stack, EventFacts& facts) {
+  std::vector<std::string> languages;
+  for (const trace::FrameId frame : dictionary.Frames(stack)) {
+    facts.stack.push_back(FrameLine(dictionary, frame));
+    const std::string language = LanguageName(facts.stack.back().language);
+    const bool known = std::find(languages.begin(), languages.end(), language) != languages.end();
+    if (!language.empty() && !known) languages.push_back(language);
+  }
+  facts.languages = absl::StrJoin(languages, ", ");
+}
+
+}  // namespace
+
+StackLine FrameLine(const trace::Dictionary& dictionary, trace::FrameId id) {
   const trace::Symbol& symbol = dictionary.SymbolOf(id);
   const trace::Frame& frame = dictionary.FrameOf(id);
   StackLine line{
@@ -123,19 +136,6 @@ StackLine LineOf(const trace::Dictionary& dictionary, trace::FrameId id) {
   }
   return line;
 }
-
-void AddStack(const trace::Dictionary& dictionary, trace::StackId stack, EventFacts& facts) {
-  std::vector<std::string> languages;
-  for (const trace::FrameId frame : dictionary.Frames(stack)) {
-    facts.stack.push_back(LineOf(dictionary, frame));
-    const std::string language = LanguageName(facts.stack.back().language);
-    const bool known = std::find(languages.begin(), languages.end(), language) != languages.end();
-    if (!language.empty() && !known) languages.push_back(language);
-  }
-  facts.languages = absl::StrJoin(languages, ", ");
-}
-
-}  // namespace
 
 std::string LanguageName(trace::Language language) {
   switch (language) {

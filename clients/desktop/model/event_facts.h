@@ -27,6 +27,9 @@ struct StackLine {
   trace::Language language = trace::Language::kUnknown;
 };
 
+// What is known of a frame; its module where its function is not.
+StackLine FrameLine(const trace::Dictionary& dictionary, trace::FrameId id);
+
 struct EventFacts {
   std::string name;  // short
   std::string full_name;
@@ -47,6 +50,8 @@ struct HoverCard {
   std::string title;
   std::vector<std::string> lines;
   trace::Category category = trace::Category::kOtherKernel;
+  std::optional<trace::Language> language = std::nullopt;  // of a frame; it has no category
+  bool warns = false;                                      // of a loss
 };
 HoverCard CardOf(const TimelineModel& model, const EventRef& ref, size_t crowd);
 

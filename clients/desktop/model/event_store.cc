@@ -47,6 +47,17 @@ absl::StatusOr<FullEvent> EventStore::At(size_t event) const {
   return FullEvent{columns.At(event - block->first), block->dictionary};
 }
 
+absl::StatusOr<EventStore::BlockStacks> EventStore::StacksOf(size_t block) const {
+  if (block >= blocks_.size()) return absl::OutOfRangeError("no such block");
+  const PackedBlock& packed = blocks_[block];
+  trace::EventColumns columns;
+  RETURN_IF_ERROR(trace::DecodeBlock(
+      packed.bytes, trace::ColumnSet::Timeline().With(trace::Column::kStack), columns));
+  const size_t end = block + 1 < blocks_.size() ? blocks_[block + 1].first : size();
+  columns.stack.resize(end - packed.first, 0);
+  return BlockStacks{packed.first, packed.dictionary, std::move(columns.stack)};
+}
+
 size_t EventStore::MemoryBytes() const {
   size_t bytes = start_ns_.MemoryBytes() + duration_ns_.MemoryBytes() + label_.MemoryBytes();
   for (const PackedBlock& block : blocks_) bytes += sizeof(block) + block.bytes.capacity();

@@ -53,6 +53,16 @@ class EventStore {
   // All columns of one event: O(log blocks), and the unpacking of its block unless that is kept.
   absl::StatusOr<FullEvent> At(size_t event) const;
 
+  size_t block_count() const { return blocks_.size(); }
+  // The stacks of block `block`'s events, `first` being the number of the first of them.
+  struct BlockStacks {
+    size_t first = 0;
+    uint32_t dictionary = 0;
+    std::vector<trace::StackId> stack;
+  };
+  // O(events of the block). Errors as trace::DecodeBlock.
+  absl::StatusOr<BlockStacks> StacksOf(size_t block) const;
+
   size_t MemoryBytes() const;
 
  private:

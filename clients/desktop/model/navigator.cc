@@ -51,7 +51,6 @@ void Navigator::StepLeft(const Input& input, const ScreenLayout& screen, const W
     if (screen.lanes.Contains(mouse_.x, mouse_.y)) drag_ = input.ctrl ? Drag::kBand : Drag::kLeft;
     const bool in_plot = mouse_.x >= screen.lanes.x;
     if (in_plot && screen.overview.Contains(mouse_.x, mouse_.y)) drag_ = Drag::kOverview;
-    if (screen.labels.Contains(mouse_.x, mouse_.y)) wishes.label_click = mouse_;
     if (screen.live_badge.Contains(mouse_.x, mouse_.y)) wishes.follow_end = true;
   }
   const bool left_drag = drag_ == Drag::kLeft || drag_ == Drag::kBand || drag_ == Drag::kOverview;

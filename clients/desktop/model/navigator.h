@@ -28,9 +28,8 @@ struct Band {
 };
 
 struct Wishes {
-  std::optional<Point> click;        // a left click in the lanes
-  std::optional<Point> label_click;  // a left click in the label column
-  double scroll = 0;                 // logical pixels, positive shows what lies below
+  std::optional<Point> click;  // a left click in the lanes
+  double scroll = 0;           // logical pixels, positive shows what lies below
   bool fit = false;
   bool follow_end = false;
   bool toggle_keys = false;

@@ -61,7 +61,9 @@ double HeightOf(RowKind kind, uint32_t depth) {
     case RowKind::kStream: return kStreamHeight;
     case RowKind::kSync: return kSyncHeight;
     case RowKind::kNvtx: return depth == 0 ? kNvtxHeight : kNvtxNestedHeight;
-    case RowKind::kApi: return kApiHeight;
+    case RowKind::kApi:
+    case RowKind::kApiSummary: return kApiHeight;
+    case RowKind::kStack: return kStackHeight + (depth == 0 ? kStackMargin : 0);
     case RowKind::kMemory: return kMemoryHeight;
   }
   return kStreamHeight;
@@ -75,14 +77,19 @@ std::string ProcessLabel(const SessionFacts& session) {
   return session.pid == 0 ? name : absl::StrCat(name, " · ", session.pid);
 }
 
+std::string ShortGpuLabel(const GroupKey& key) {
+  if (key.gpu_index < 0) return key.gpu_uuid.empty() ? "threads" : "GPU";
+  return absl::StrCat("GPU ", key.gpu_index);
+}
+
 std::string GpuLabel(const SessionFacts& session, const GroupKey& key) {
-  if (key.gpu_index < 0 && key.gpu_uuid.empty()) return "threads";
+  if (key.gpu_index < 0 && key.gpu_uuid.empty()) return ShortGpuLabel(key);
   std::string name;
   for (const GpuFacts& gpu : session.gpus) {
     const bool fits = key.gpu_uuid.empty() ? gpu.index == key.gpu_index : gpu.uuid == key.gpu_uuid;
     if (fits) name = gpu.name;
   }
-  std::string label = key.gpu_index < 0 ? "GPU" : absl::StrCat("GPU ", key.gpu_index);
+  std::string label = ShortGpuLabel(key);
   if (!name.empty()) absl::StrAppend(&label, " ", name);
   return label;
 }
@@ -125,42 +132,174 @@ std::string LabelIn(const std::vector<size_t>& lanes, const TimelineModel& model
   return facts.label.empty() ? trace::LaneLabel(facts.lane) : facts.label;
 }
 
+// Rows that expanding a lane adds.
+uint32_t LevelsOf(const LaneModel& lane, LaneStacks::Shape stacks) {
+  if (KindOf(lane.facts.lane.kind) == RowKind::kNvtx) {
+    return static_cast<uint32_t>(std::max<size_t>(lane.rows.depth(), 1) - 1);
+  }
+  return stacks.levels;
+}
+
+// Sessions whose lanes are those of GPUs: others have nothing but their threads to show.
+absl::flat_hash_set<uint32_t> SessionsWithGpus(const TimelineModel& model) {
+  absl::flat_hash_set<uint32_t> sessions;
+  for (const auto& lane : model.lanes()) {
+    const bool has_events = lane->facts.events > 0 || lane->events.size() > 0;
+    if (has_events && KindOf(lane->facts.lane.kind) == RowKind::kStream) {
+      sessions.insert(lane->facts.session);
+    }
+  }
+  return sessions;
+}
+
 }  // namespace
 
-void RowLayout::Update(const TimelineModel& model) {
-  if (shape_seen_ == model.shape_version()) return;
+// A header and what stands under it, in order; with the lanes that are hidden or pinned.
+struct RowLayout::Group {
+  uint32_t session = 0;
+  std::string key;
+  std::string detail;
+  std::vector<LaneBlock> blocks;
+  bool api_on_demand = false;
+};
+
+void RowLayout::Update(const TimelineModel& model, const Terms& terms) {
+  const LaneArrangement untouched;
+  const LaneArrangement& arrangement =
+      terms.arrangement == nullptr ? untouched : *terms.arrangement;
+  const uint64_t stacks = terms.stacks == nullptr ? 0 : terms.stacks->shape_version();
+  if (shape_seen_ == model.shape_version() && arrangement_seen_ == arrangement.version() &&
+      stacks_seen_ == stacks && (room_seen_ == terms.room || arrangement.pins().empty())) {
+    return;
+  }
   shape_seen_ = model.shape_version();
+  arrangement_seen_ = arrangement.version();
+  stacks_seen_ = stacks;
+  room_seen_ = terms.room;
   ++version_;
   rows_.clear();
+  blocks_.clear();
+  hidden_ = 0;
   height_ = 0;
+  stuck_ = 0;
+  const std::vector<Group> groups = GroupsOf(model, arrangement, terms.stacks);
+  for (const Group& group : groups) {
+    for (const LaneBlock& block : group.blocks) hidden_ += arrangement.Hidden(block.key) ? 1 : 0;
+  }
+  PlacePins(model, arrangement, groups, terms.room);
+  for (const Group& group : groups) PlaceGroup(model, arrangement, group);
+}
+
+std::vector<RowLayout::Group> RowLayout::GroupsOf(const TimelineModel& model,
+                                                  const LaneArrangement& arrangement,
+                                                  const LaneStacks* stacks) {
+  const absl::flat_hash_set<uint32_t> with_gpus = SessionsWithGpus(model);
+  std::vector<Group> groups;
   for (auto& [key, lanes] : GroupLanes(model)) {
     const SessionFacts& session = model.sessions()[key.session];
-    Row header{.kind = RowKind::kHeader,
-               .label = ProcessLabel(session),
-               .detail = GpuLabel(session, key),
-               .group = absl::StrCat(session.id, "/", key.gpu_index, "/", key.gpu_uuid)};
-    header.collapsed = collapsed_.contains(header.group);
-    const bool collapsed = header.collapsed;
-    Place(std::move(header));
-    if (collapsed) continue;
-    std::vector<size_t> ordered = lanes;
-    std::stable_sort(ordered.begin(), ordered.end(), [&model](size_t a, size_t b) {
+    Group& group = groups.emplace_back();
+    group.session = key.session;
+    group.key = absl::StrCat(session.id, "/", key.gpu_index, "/", key.gpu_uuid);
+    group.detail = GpuLabel(session, key);
+    group.api_on_demand = with_gpus.contains(key.session);
+    std::stable_sort(lanes.begin(), lanes.end(), [&model](size_t a, size_t b) {
       return OrderOf(model.lanes()[a]->facts.lane) < OrderOf(model.lanes()[b]->facts.lane);
     });
-    for (const size_t lane : ordered) PlaceLane(model, lane, LabelIn(ordered, model, lane));
+    std::map<std::string, std::vector<LaneBlock>> units;
+    std::vector<std::string> order;
+    for (const size_t lane : lanes) {
+      const LaneModel& of = *model.lanes()[lane];
+      const LaneStacks::Shape shape =
+          stacks == nullptr ? LaneStacks::Shape{} : stacks->ShapeOf(lane);
+      LaneBlock block{.lane = lane,
+                      .key = LaneKey(session, of.facts.lane),
+                      .unit = LaneUnitKey(session, of.facts.lane),
+                      .group = group.key,
+                      .label = LabelIn(lanes, model, lane),
+                      .origin = ShortGpuLabel(key),
+                      .levels = LevelsOf(of, shape),
+                      .folded = shape.folded};
+      const bool nested = KindOf(of.facts.lane.kind) == RowKind::kNvtx;
+      block.expanded = block.expandable() && arrangement.Expanded(block.key, nested);
+      block.pinned = arrangement.Pinned(block.key);
+      const auto [unit, added] = units.try_emplace(block.unit);
+      if (added) order.push_back(block.unit);
+      unit->second.push_back(std::move(block));
+    }
+    for (const std::string& unit : arrangement.Ordered(group.key, order)) {
+      for (LaneBlock& block : units[unit]) group.blocks.push_back(std::move(block));
+    }
+  }
+  return groups;
+}
+
+void RowLayout::PlacePins(const TimelineModel& model, const LaneArrangement& arrangement,
+                          const std::vector<Group>& groups, double room) {
+  bool all_stuck = true;
+  for (const std::string& key : arrangement.pins()) {
+    if (arrangement.Hidden(key)) continue;
+    for (const Group& group : groups) {
+      const auto found = std::find_if(group.blocks.begin(), group.blocks.end(),
+                                      [&key](const LaneBlock& block) { return block.key == key; });
+      if (found == group.blocks.end()) continue;
+      LaneBlock block = *found;
+      if (groups.size() == 1) block.origin.clear();
+      PlaceBlock(model, std::move(block));
+      all_stuck = all_stuck && height_ <= room * kMostPinned;
+      if (all_stuck) stuck_ = height_;
+    }
   }
 }
 
-void RowLayout::PlaceLane(const TimelineModel& model, size_t lane, const std::string& label) {
-  const RowKind kind = KindOf(model.lanes()[lane]->facts.lane.kind);
-  const auto rows = static_cast<uint32_t>(std::max<size_t>(model.lanes()[lane]->rows.depth(), 1));
-  for (uint32_t depth = 0; depth < rows; ++depth) {
-    Place({.kind = kind,
-           .lane = lane,
-           .depth = depth,
-           .label = depth == 0 ? label : "",
-           .ends_lane = depth + 1 == rows});
+void RowLayout::PlaceGroup(const TimelineModel& model, const LaneArrangement& arrangement,
+                           const Group& group) {
+  const SessionFacts& session = model.sessions()[group.session];
+  const bool collapsed = arrangement.GroupCollapsed(group.key);
+  Place({.kind = RowKind::kHeader,
+         .label = ProcessLabel(session),
+         .detail = group.detail,
+         .group = group.key,
+         .collapsed = collapsed});
+  if (collapsed) return;
+  const auto is_api = [&model](const LaneBlock& block) {
+    return model.lanes()[block.lane]->facts.lane.kind == LaneKind::kThreadApi;
+  };
+  const auto threads = std::count_if(group.blocks.begin(), group.blocks.end(), is_api);
+  const bool api_shown = !group.api_on_demand || arrangement.ApiShown(session.id);
+  bool summarized = !group.api_on_demand;
+  for (const LaneBlock& block : group.blocks) {
+    if (is_api(block) && !std::exchange(summarized, true)) {
+      Place({.kind = RowKind::kApiSummary,
+             .label = absl::StrCat(threads, threads == 1 ? " thread" : " threads"),
+             .detail = api_shown ? "hide API calls" : "show API calls",
+             .group = session.id});
+    }
+    const bool out = block.pinned || arrangement.Hidden(block.key) || (is_api(block) && !api_shown);
+    if (!out) PlaceBlock(model, block);
   }
+}
+
+void RowLayout::PlaceBlock(const TimelineModel& model, LaneBlock block) {
+  const RowKind kind = KindOf(model.lanes()[block.lane]->facts.lane.kind);
+  const uint32_t levels = block.expanded ? block.levels : 0;
+  const size_t index = blocks_.size();
+  block.first_row = rows_.size();
+  block.row_count = levels + 1;
+  block.y = height_;
+  const bool stacks = kind == RowKind::kStream;
+  for (uint32_t i = 0; i <= levels; ++i) {
+    // The events of a stream stand under the levels of their stacks, nested ranges under the
+    // outermost.
+    const bool own = stacks ? i == levels : i == 0;
+    Place({.kind = stacks && !own ? RowKind::kStack : kind,
+           .lane = block.lane,
+           .depth = stacks && own ? 0 : i,
+           .label = own ? block.label : "",
+           .block = index,
+           .ends_lane = i == levels});
+  }
+  block.height = height_ - block.y;
+  blocks_.push_back(std::move(block));
 }
 
 void RowLayout::Place(Row row) {
@@ -170,11 +309,6 @@ void RowLayout::Place(Row row) {
   if (row.kind == RowKind::kNvtx && row.depth > 0 && row.ends_lane) row.height += 4;
   height_ += row.height;
   rows_.push_back(std::move(row));
-}
-
-void RowLayout::ToggleGroup(const std::string& group) {
-  if (collapsed_.erase(group) == 0) collapsed_.insert(group);
-  shape_seen_ = ~uint64_t{0};
 }
 
 std::optional<size_t> RowLayout::RowAt(double y) const {

@@ -95,12 +95,37 @@ absl::Status TimelineModel::Take(StepEnded step) {
   if (step.session.has_value()) {
     if (sessions_.size() != 1) return absl::InternalError("a step of a session that is not open");
     if (!SameProcess(sessions_.front(), *step.session)) ++shape_version_;
+    if (phase_ == Phase::kLive) NoteLosses(sessions_.front(), *step.session);
     expected_ = step.session->events;
     sessions_.front() = *std::move(step.session);
     SetExtent();
   }
   if (step.caught_up && phase_ == Phase::kLoading) phase_ = Phase::kLive;
   return absl::OkStatus();
+}
+
+void TimelineModel::NoteLosses(const SessionFacts& before, const SessionFacts& now) {
+  for (const trace::Loss& loss : now.losses) {
+    uint64_t known = 0;
+    for (const trace::Loss& old : before.losses) {
+      if (old.kind == loss.kind && old.reason == loss.reason) known = old.count;
+    }
+    if (loss.count <= known) continue;
+    const timeline::Window when{before.end_ns, std::max(before.end_ns, now.end_ns)};
+    const trace::Loss added{.kind = loss.kind, .reason = loss.reason, .count = loss.count - known};
+    // What goes on without a pause is one stretch, so that they stay few.
+    const auto same = std::find_if(
+        seen_losses_.rbegin(), seen_losses_.rend(), [&added, &when](const SeenLoss& seen) {
+          return seen.loss.kind == added.kind && seen.loss.reason == added.reason &&
+                 seen.when.end_ns == when.start_ns;
+        });
+    if (same == seen_losses_.rend()) {
+      seen_losses_.push_back({0, added, when});
+    } else {
+      same->loss.count += added.count;
+      same->when.end_ns = when.end_ns;
+    }
+  }
 }
 
 absl::Status TimelineModel::Take(const Interrupted& /*interrupted*/) { return absl::OkStatus(); }

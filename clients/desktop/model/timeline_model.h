@@ -38,6 +38,13 @@ struct LaneModel {
   size_t MemoryBytes() const { return events.MemoryBytes() + rows.MemoryBytes(); }
 };
 
+// Losses whose totals were seen to grow: what was added, and the time recorded meanwhile.
+struct SeenLoss {
+  uint32_t session = 0;
+  trace::Loss loss;
+  timeline::Window when;
+};
+
 class TimelineModel {
  public:
   enum class Phase : uint8_t {
@@ -74,6 +81,8 @@ class TimelineModel {
   uint64_t received_events() const { return received_; }
   uint64_t lost_events() const;
   uint64_t left_out_events() const;
+  // Of a session that is followed, since everything that it had was there. In order of time.
+  const std::vector<SeenLoss>& seen_losses() const { return seen_losses_; }
   // Raised by every change.
   uint64_t version() const { return version_; }
   // Raised when dictionary entries come: symbols may be late.
@@ -114,6 +123,7 @@ class TimelineModel {
   absl::Status Take(const StreamEnded& ended);
   void SetLane(LaneFacts facts);
   void SetExtent();
+  void NoteLosses(const SessionFacts& before, const SessionFacts& now);
   uint32_t EpochOf(uint32_t session, uint64_t epoch);
   absl::StatusOr<EventStore::Block> Named(const Epoch& epoch, BlockArrived& block) const;
 
@@ -130,6 +140,7 @@ class TimelineModel {
   timeline::Window extent_;
   bool is_part_ = false;
   timeline::Window part_;
+  std::vector<SeenLoss> seen_losses_;
   uint64_t expected_ = 0;
   uint64_t received_ = 0;
   uint64_t version_ = 0;

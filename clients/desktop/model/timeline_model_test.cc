@@ -144,13 +144,14 @@ TEST_CASE("a collapsed group keeps its header alone") {
   Feed(model, SmallSession());
   RowLayout layout;
   layout.Update(model);
+  LaneArrangement arrangement;
   const std::string group = layout.rows()[0].group;
-  layout.ToggleGroup(group);
-  layout.Update(model);
+  arrangement.ToggleGroup(group);
+  layout.Update(model, {.arrangement = &arrangement});
   CHECK(layout.rows().size() == 1);
   CHECK(layout.rows()[0].collapsed);
-  layout.ToggleGroup(group);
-  layout.Update(model);
+  arrangement.ToggleGroup(group);
+  layout.Update(model, {.arrangement = &arrangement});
   CHECK(layout.rows().size() == 7);
 }
 

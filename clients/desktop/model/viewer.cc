@@ -21,17 +21,20 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   if (selection_.has_value() && model.dictionary_version() != dictionary_seen_) {
     Select(model, std::optional<EventRef>(selection_));
   }
-  layout_.Update(model);
+  layout_.Update(model, board_.Terms(screen_.lanes.height));
   UpdateWindow(model);
   viewport_.Tick(now_ns);
   wants_search_focus_ = false;
-  const Wishes wishes = navigator_.Step(input, screen_, overview(), seconds, viewport_);
+  const Input rest = board_.StepLabels(input, screen_, layout_, scroll_);
+  const Wishes wishes = navigator_.Step(rest, screen_, overview(), seconds, viewport_);
   CarryOut(loaded, wishes);
-  layout_.Update(model);
+  layout_.Update(model, board_.Terms(screen_.lanes.height));
+  stacks_due_ = !board_.Work(model, layout_, scroll_, screen_.lanes.height, now_ns);
+  layout_.Update(model, board_.Terms(screen_.lanes.height));
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
   search_.Update(model.names());
   hits_due_ = !hits_.Work(model, search_, kStatEventsPerFrame);
-  UpdateHover(loaded, input);
+  UpdateHover(loaded, rest);
   UpdateLosses(model, now_ns);
   UpdateFigures(model, now_ns);
   scene_ = SceneOf(loaded);
@@ -77,6 +80,7 @@ void Viewer::Adopt(const TimelineModel& model) {
   stats_ = ViewStats();
   hover_.reset();
   level_hover_.reset();
+  frame_hover_.reset();
   const std::optional<SelectionKey> key = std::exchange(selection_key_, std::nullopt);
   Select(model, std::nullopt);
   if (!key.has_value()) return;
@@ -139,6 +143,9 @@ void Viewer::UpdateFigures(const TimelineModel& model, int64_t now_ns) {
 void Viewer::Settle(const TimelineModel& model) {
   while (model.Has(viewport_.target()) && !stats_.Work(model, question_, kStatEventsPerFrame)) {
   }
+  while (!board_.Work(model, layout_, scroll_, screen_.lanes.height, asked_ns_)) {
+  }
+  layout_.Update(model, board_.Terms(screen_.lanes.height));
 }
 
 void Viewer::UpdateWindow(const TimelineModel& model) {
@@ -205,13 +212,6 @@ void Viewer::CarryOut(const Loaded& loaded, const Wishes& wishes) {
     }
   }
   if (wishes.click.has_value()) Click(loaded, *wishes.click);
-  if (wishes.label_click.has_value()) {
-    const auto row = layout_.RowAt(wishes.label_click->y - screen_.lanes.y + scroll_);
-    if (row.has_value() && layout_.rows()[*row].kind == RowKind::kHeader) {
-      const std::string group = layout_.rows()[*row].group;
-      layout_.ToggleGroup(group);
-    }
-  }
   if (wishes.next_hit || wishes.previous_hit) StepHits(model, wishes.previous_hit);
   if (wishes.next_hit && !search_.active()) GoToNearest();
   if (wishes.outside.has_value()) outside_ = wishes.outside;
@@ -245,11 +245,21 @@ void Viewer::StepHits(const TimelineModel& model, bool backwards) {
 
 void Viewer::Click(const Loaded& loaded, const Point& at) {
   const TimelineModel& model = loaded.model;
+  const Row* row = RowUnder(at.x, at.y);
+  if (row != nullptr && row->kind == RowKind::kApiSummary) {
+    board_.arrangement().ToggleApi(row->group);
+    return;
+  }
   if (const std::optional<TileHover> tile = PickTile(loaded, at.x, at.y)) {
     const LongestEvent& longest = tile->spot.longest;
     viewport_.JumpToSpan(longest.start_ns,
                          ClampToInt64(static_cast<Wide>(longest.start_ns) + longest.duration_ns),
                          kClickMargin);
+    return;
+  }
+  if (const std::optional<FrameHover> frame = PickFrame(at.x, at.y); frame.has_value()) {
+    const StackSpan& span = board_.SpanOf(*frame);
+    viewport_.JumpToSpan(span.start_ns, span.end_ns, kFrameMargin);
     return;
   }
   const std::optional<Hover> hit = Pick(model, at.x, at.y);
@@ -306,13 +316,14 @@ void Viewer::SelectTypical(const TimelineModel& model) {
 
 const Row* Viewer::RowUnder(double x, double y) const {
   if (!screen_.lanes.Contains(x, y)) return nullptr;
-  const std::optional<size_t> row = layout_.RowAt(y - screen_.lanes.y + scroll_);
+  const std::optional<size_t> row = layout_.RowOnScreen(y - screen_.lanes.y, scroll_);
   return row.has_value() ? &layout_.rows()[*row] : nullptr;
 }
 
 std::optional<Hover> Viewer::Pick(const TimelineModel& model, double x, double y) const {
   const Row* row = RowUnder(x, y);
-  if (row == nullptr || row->kind == RowKind::kHeader || row->kind == RowKind::kMemory) {
+  if (row == nullptr || !HasLane(*row) || row->kind == RowKind::kMemory ||
+      row->kind == RowKind::kStack) {
     return std::nullopt;
   }
   if (!model.Has(viewport_.shown())) return std::nullopt;
@@ -321,9 +332,7 @@ std::optional<Hover> Viewer::Pick(const TimelineModel& model, double x, double y
   const timeline::Window& window = viewport_.shown();
   const double width = screen_.lanes.width;
   const double at = x - screen_.lanes.x;
-  const int64_t slop =
-      ClampToInt64(static_cast<Wide>(kPickSlop / width * static_cast<double>(SpanOf(window))));
-  const std::optional<size_t> event = lane.rows.EventAt(hit.depth, TimeAt(window, width, at), slop);
+  const std::optional<size_t> event = lane.rows.EventAt(hit.depth, TimeUnder(x), PickSlopNs());
   if (!event.has_value()) return std::nullopt;
   const double pixel = std::floor(at * options_.device_scale) / options_.device_scale;
   const timeline::Window column{TimeAt(window, width, pixel),
@@ -335,7 +344,7 @@ std::optional<Hover> Viewer::Pick(const TimelineModel& model, double x, double y
 
 std::optional<TileHover> Viewer::PickTile(const Loaded& loaded, double x, double y) const {
   const Row* row = RowUnder(x, y);
-  if (row == nullptr || row->kind == RowKind::kHeader || loaded.tiles == nullptr ||
+  if (row == nullptr || !HasLane(*row) || row->kind == RowKind::kStack || loaded.tiles == nullptr ||
       loaded.model.Has(viewport_.shown())) {
     return std::nullopt;
   }
@@ -348,16 +357,39 @@ std::optional<TileHover> Viewer::PickTile(const Loaded& loaded, double x, double
   return TileHover{static_cast<size_t>(row - layout_.rows().data()), *std::move(spot)};
 }
 
+std::optional<FrameHover> Viewer::PickFrame(double x, double y) const {
+  const Row* row = RowUnder(x, y);
+  if (row == nullptr) return std::nullopt;
+  return board_.FrameAt(layout_, static_cast<size_t>(row - layout_.rows().data()), TimeUnder(x),
+                        PickSlopNs());
+}
+
+int64_t Viewer::TimeUnder(double x) const {
+  return TimeAt(viewport_.shown(), screen_.lanes.width, x - screen_.lanes.x);
+}
+
+int64_t Viewer::PickSlopNs() const {
+  const double share = kPickSlop / screen_.lanes.width;
+  return ClampToInt64(static_cast<Wide>(share * static_cast<double>(SpanOf(viewport_.shown()))));
+}
+
 void Viewer::UpdateHover(const Loaded& loaded, const Input& input) {
   const TimelineModel& model = loaded.model;
   hover_.reset();
   level_hover_.reset();
   tile_hover_.reset();
+  frame_hover_.reset();
+  loss_hover_.reset();
+  loss_marks_ = LossMarksOf(model, layout_);
   if (input.mouse_taken || navigator_.dragging() || viewport_.gliding()) return;
+  loss_hover_ = LossCardAt(loss_marks_, layout_, screen_, scroll_, viewport_.shown(), input.mouse_x,
+                           input.mouse_y);
+  if (loss_hover_.has_value()) return;
   const Row* row = RowUnder(input.mouse_x, input.mouse_y);
   if (row == nullptr || row->kind != RowKind::kMemory) {
     hover_ = Pick(model, input.mouse_x, input.mouse_y);
     tile_hover_ = PickTile(loaded, input.mouse_x, input.mouse_y);
+    frame_hover_ = PickFrame(input.mouse_x, input.mouse_y);
     return;
   }
   const int64_t time =

@@ -16,6 +16,8 @@
 
 #include "clients/desktop/model/event_facts.h"
 #include "clients/desktop/model/event_rate.h"
+#include "clients/desktop/model/lane_board.h"
+#include "clients/desktop/model/loss_marks.h"
 #include "clients/desktop/model/name_search.h"
 #include "clients/desktop/model/navigator.h"
 #include "clients/desktop/model/nearest_data.h"
@@ -73,8 +75,9 @@ class Viewer {
   static constexpr int64_t kLiveFiguresNs = 1'000'000'000;
   // How long it is said loudly that events were lost.
   static constexpr int64_t kLossAlarmNs = 5'000'000'000;
-  static constexpr double kPickSlop = 4;       // pixels around the cursor that still hit a span
-  static constexpr double kClickMargin = 0.5;  // of the span, at each side, when a click zooms
+  static constexpr double kPickSlop = 4;        // pixels around the cursor that still hit a span
+  static constexpr double kFrameMargin = 0.02;  // the same for the span of a frame, which has parts
+  static constexpr double kClickMargin = 0.5;   // of the span, at each side, when a click zooms
 
   explicit Viewer(ViewerOptions options) : options_(options) {}
 
@@ -88,11 +91,16 @@ class Viewer {
   const ScreenLayout& screen() const { return screen_; }
   const Viewport& viewport() const { return viewport_; }
   const RowLayout& layout() const { return layout_; }
+  const LaneBoard& board() const { return board_; }
+  LaneBoard& board() { return board_; }
   const Navigator& navigator() const { return navigator_; }
   const ViewFigures& figures() const { return stats_.figures(); }
   const std::optional<Hover>& hover() const { return hover_; }
   const std::optional<LevelHover>& level_hover() const { return level_hover_; }
   const std::optional<TileHover>& tile_hover() const { return tile_hover_; }
+  const std::optional<FrameHover>& frame_hover() const { return frame_hover_; }
+  const std::optional<HoverCard>& loss_hover() const { return loss_hover_; }
+  const std::vector<LossMark>& loss_marks() const { return loss_marks_; }
   const std::optional<EventRef>& selection() const { return selection_; }
   const std::optional<EventFacts>& selected_facts() const { return selected_facts_; }
   // What the strip on top shows: what was set, else the session's useful extent.
@@ -119,7 +127,7 @@ class Viewer {
   bool wants_search_focus() const { return wants_search_focus_; }
   // Whether the next frame looks different without new input: keep drawing.
   bool moving() const {
-    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_;
+    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_ || stacks_due_;
   }
 
   NameSearch& search() { return search_; }
@@ -147,6 +155,10 @@ class Viewer {
   const Row* RowUnder(double x, double y) const;
   std::optional<Hover> Pick(const TimelineModel& model, double x, double y) const;
   std::optional<TileHover> PickTile(const Loaded& loaded, double x, double y) const;
+  std::optional<FrameHover> PickFrame(double x, double y) const;
+  // Time of a point of the lanes, and how far beside it a pick still hits.
+  int64_t TimeUnder(double x) const;
+  int64_t PickSlopNs() const;
   void UpdateFigures(const TimelineModel& model, int64_t now_ns);
   Scene SceneOf(const Loaded& loaded) const;
   ViewStats::Question QuestionOf(const TimelineModel& model) const;
@@ -157,6 +169,7 @@ class Viewer {
   ScreenLayout screen_;
   Viewport viewport_;
   RowLayout layout_;
+  LaneBoard board_;
   Navigator navigator_;
   ViewStats stats_;
   NameSearch search_;
@@ -174,6 +187,9 @@ class Viewer {
   std::optional<Hover> hover_;
   std::optional<LevelHover> level_hover_;
   std::optional<TileHover> tile_hover_;
+  std::optional<FrameHover> frame_hover_;
+  std::optional<HoverCard> loss_hover_;
+  std::vector<LossMark> loss_marks_;
   std::optional<EventRef> selection_;
   std::optional<EventFacts> selected_facts_;
   // What the selected event is in any model.
@@ -195,6 +211,7 @@ class Viewer {
   int64_t still_since_ns_ = 0;
   bool figures_due_ = false;
   bool hits_due_ = false;
+  bool stacks_due_ = false;
   ViewStats::Question question_;
   int64_t asked_ns_ = 0;
   std::optional<uint64_t> lost_seen_;

@@ -8,12 +8,13 @@ namespace nanolane::desktop {
 
 namespace {
 
-void AddSpanAt(const LaneModel& lane, uint32_t depth, const timeline::Window& window, double width,
+void AddSpanAt(const SpanSource& source, const timeline::Window& window, double width,
                int64_t time_ns, double least_pixels, std::vector<WideSpan>& spans) {
-  const std::optional<size_t> event = lane.rows.EventAt(depth, time_ns, 0);
+  const std::optional<size_t> event = source.at(time_ns);
   if (!event.has_value() || (!spans.empty() && spans.back().event == *event)) return;
-  const double from = PixelOf(window, width, lane.events.start_ns(*event));
-  const double to = PixelOf(window, width, lane.events.end_ns(*event));
+  const timeline::Window extent = source.extent(*event);
+  const double from = PixelOf(window, width, extent.start_ns);
+  const double to = PixelOf(window, width, extent.end_ns);
   if (to - from < least_pixels) return;
   spans.push_back({.event = *event,
                    .x0 = std::max(from, 0.0),
@@ -28,8 +29,21 @@ std::vector<WideSpan> FindWideSpans(const LaneModel& lane, uint32_t depth,
                                     const timeline::Window& window, double width,
                                     double least_pixels,
                                     std::span<const timeline::PixelColumn> columns) {
+  if (lane.rows.empty()) return {};
+  const SpanSource source{
+      .at = [&lane, depth](int64_t time_ns) { return lane.rows.EventAt(depth, time_ns, 0); },
+      .extent =
+          [&lane](size_t event) {
+            return timeline::Window{lane.events.start_ns(event), lane.events.end_ns(event)};
+          }};
+  return FindWideSpans(source, window, width, least_pixels, columns);
+}
+
+std::vector<WideSpan> FindWideSpans(const SpanSource& source, const timeline::Window& window,
+                                    double width, double least_pixels,
+                                    std::span<const timeline::PixelColumn> columns) {
   std::vector<WideSpan> spans;
-  if (lane.rows.empty() || width <= 0 || columns.empty()) return spans;
+  if (width <= 0 || columns.empty()) return spans;
   const auto count = static_cast<uint32_t>(columns.size());
   const double per_pixel = count / width;
   // A span of n columns' width fills at least n - 1 of them, from edge to edge.
@@ -45,7 +59,7 @@ std::vector<WideSpan> FindWideSpans(const LaneModel& lane, uint32_t depth,
     filled = full ? filled + 1 : 0;
     // Looked up once it is long enough, then now and then: the next span may begin at an edge.
     if (filled == least_columns) {
-      AddSpanAt(lane, depth, window, width, left, least_pixels, spans);
+      AddSpanAt(source, window, width, left, least_pixels, spans);
       filled = 0;
     }
     left = right;

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "clients/desktop/model/timeline_model.h"
@@ -27,6 +30,15 @@ struct WideSpan {
 std::vector<WideSpan> FindWideSpans(const LaneModel& lane, uint32_t depth,
                                     const timeline::Window& window, double width,
                                     double least_pixels,
+                                    std::span<const timeline::PixelColumn> columns);
+
+// The same for spans of any other kind, by number.
+struct SpanSource {
+  std::function<std::optional<size_t>(int64_t time_ns)> at;  // the innermost that runs then
+  std::function<timeline::Window(size_t span)> extent;
+};
+std::vector<WideSpan> FindWideSpans(const SpanSource& source, const timeline::Window& window,
+                                    double width, double least_pixels,
                                     std::span<const timeline::PixelColumn> columns);
 
 }  // namespace nanolane::desktop

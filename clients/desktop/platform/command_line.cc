@@ -67,6 +67,8 @@ absl::StatusOr<std::variant<CommandLine, PrintAndExit>> ParseCommandLine(int arg
       ->capture_default_str();
   app.add_flag("--select", line.select, "select a typical event, for its details")
       ->needs(screenshot);
+  app.add_flag("--expand", line.expand, "expand the streams, for the stacks above their events")
+      ->needs(screenshot);
   app.set_version_flag("--version", "nanolane-desktop 0.1.0");
   try {
     app.parse(argc, argv);

@@ -22,6 +22,7 @@ struct CommandLine {
   uint32_t height = 900;
   uint32_t scale = 1;   // physical pixels in a logical one, of a screenshot
   bool select = false;  // a screenshot shows the details of a typical event
+  bool expand = false;  // and the stacks above the streams
   // A session with more events is not loaded: its pixels come from the server.
   uint64_t most_events = 10'000'000;
 };

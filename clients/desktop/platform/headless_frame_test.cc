@@ -34,7 +34,7 @@ TimelineModel Model(const SessionBuilder& builder) {
 
 Image Draw(const TimelineModel& model, const CommandLine& line,
            const absl::Status& failure = absl::OkStatus()) {
-  auto image = DrawFrame({.loaded = [&] { return Loaded{model, failure}; }}, line);
+  auto image = DrawFrame({model, failure}, line);
   REQUIRE(image.ok());
   return *std::move(image);
 }

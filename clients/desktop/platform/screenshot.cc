@@ -64,6 +64,16 @@ ScopeAnswers Answers(const CommandLine& line, int64_t now_unix_ns) {
   return answers;
 }
 
+// Shows the stacks above every stream that has some.
+void ExpandStreams(Viewer& viewer) {
+  const std::vector<LaneBlock> blocks = viewer.layout().blocks();
+  for (const LaneBlock& block : blocks) {
+    if (block.expandable() && !block.expanded) {
+      viewer.board().arrangement().SetExpanded(block.key, true);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& line,
@@ -76,15 +86,16 @@ absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& 
   Viewer viewer({.range = line.range, .device_scale = static_cast<double>(line.scale)});
   ScopeDesk desk;
   view.SetScope(desk);
-  const Input nobody;
+  Input input;
   // The first frames lay out and fill caches; the last one says what the one before it took.
-  constexpr int kFrames = 4;
   constexpr int kMostFrames = 32;
   bool more = true;
-  for (int frame = 0; frame < kFrames || (more && frame < kMostFrames); ++frame) {
+  for (int frame = 0; frame < kPictureFrames || (more && frame < kMostFrames); ++frame) {
     const Loaded loaded = source.loaded();
+    if (source.hand) source.hand(frame, viewer, input);
+    if (frame > 0 && line.expand) ExpandStreams(viewer);
     const auto began = std::chrono::steady_clock::now();
-    viewer.Step(loaded, nobody, line.width, line.height, kFrameSeconds, frame + 1);
+    viewer.Step(loaded, input, line.width, line.height, kFrameSeconds, frame + 1);
     viewer.Settle(loaded.model);
     desk.Update(loaded.model, {.catalog = answers.catalog,
                                .density = answers.density,
@@ -98,12 +109,17 @@ absl::StatusOr<Image> DrawFrame(const PictureSource& source, const CommandLine& 
     }
     if (frame == 0 && line.select) viewer.SelectTypical(loaded.model);
     target.Bind();
-    view.Draw(viewer, loaded, nobody, kFrameSeconds);
+    view.Draw(viewer, loaded, input, kFrameSeconds);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     view.SetFrameMs(took.count());
     more = source.show(view.sight());
   }
   return target.Read();
+}
+
+absl::StatusOr<Image> DrawFrame(const Loaded& loaded, const CommandLine& line,
+                                const FrameHand& hand) {
+  return DrawFrame(PictureSource{.loaded = [&loaded] { return loaded; }, .hand = hand}, line);
 }
 
 absl::Status TakeScreenshot(const CommandLine& line) {
@@ -122,7 +138,7 @@ absl::Status TakeScreenshot(const CommandLine& line) {
   ASSIGN_OR_RETURN(const auto context, EglHeadless::Create());
   ASSIGN_OR_RETURN(
       const Image image,
-      DrawFrame({.loaded = [&feed] { return feed.loaded(); },
+      DrawFrame(PictureSource{.loaded = [&feed] { return feed.loaded(); },
                  .show = [&feed](const LanesInSight& sight) { return feed.ShowAndWait(sight); }},
                 line, Answers(line, clock.UnixNanos())));
   return WritePng(image, line.screenshot);

@@ -1,5 +1,6 @@
 // A real window in a real X server, moved by a real mouse and real keys.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "clients/desktop/model/label_boxes.h"
 #include "clients/desktop/model/wide_math.h"
 #include "clients/desktop/platform/window_loop.h"
 #include "clients/desktop/render/frame_image.h"
@@ -36,6 +38,16 @@ void PointAt(const XServer& server, const Viewer& viewer, int64_t time_ns) {
     if (row.label != "Stream 7") continue;
     const double x = lanes.x + PixelOf(viewer.viewport().shown(), lanes.width, time_ns);
     server.Do({"mousemove", "--sync", Number(x), Number(lanes.y + row.y + 24)});
+  }
+}
+
+// The label of a lane.
+void PointAtLabel(const XServer& server, const Viewer& viewer, const std::string& label) {
+  for (const LaneBlock& block : viewer.layout().blocks()) {
+    if (block.label != label) continue;
+    const LabelBoxes boxes =
+        BoxesOf(viewer.screen(), viewer.layout(), block, viewer.scroll(), block.pinned, false);
+    server.Do({"mousemove", "--sync", Number(boxes.title.x + 8), Number(boxes.title.y + 8)});
   }
 }
 
@@ -180,6 +192,27 @@ TEST_CASE("mouse and keys move a real window") {
        },
        [&](const Viewer& v) {
          return !v.navigator().dragging() && v.viewport().shown().start_ns > window_before.start_ns;
+       }},
+      {"a right click on a label opens its menu",
+       [](const XServer& x, const Viewer& v) {
+         PointAtLabel(x, v, "Stream 14");
+         x.Do({"click", "3"});
+       },
+       [](const Viewer& v) { return v.board().hand().menu().has_value(); }},
+      {"a choice in the menu pins the lane",
+       [](const XServer& x, const Viewer& v) {
+         const Rect& item = v.board().hand().menu()->items[0].box;
+         x.Do({"mousemove", "--sync", Number(item.x + 20), Number(item.y + 10), "click", "1"});
+       },
+       [](const Viewer& v) { return v.layout().stuck_height() == kStreamHeight; }},
+      {"a click on a label collapses nested ranges",
+       [](const XServer& x, const Viewer& v) {
+         PointAtLabel(x, v, "NVTX");
+         x.Do({"click", "1"});
+       },
+       [](const Viewer& v) {
+         return std::none_of(v.layout().blocks().begin(), v.layout().blocks().end(),
+                             [](const LaneBlock& block) { return block.expanded; });
        }},
       {"a question mark lists the keys", key("question"),
        [](const Viewer& v) { return v.keys_shown(); }},

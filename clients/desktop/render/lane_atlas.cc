@@ -10,6 +10,8 @@ namespace {
 constexpr DensityPaint kStreamPaint = {.least = 0, .full = 255};
 constexpr DensityPaint kSyncPaint = {.least = 150, .full = 255};
 constexpr DensityPaint kNvtxPaint = {.least = 120, .full = 112};
+constexpr DensityPaint kStackPaint = {.least = 90, .full = 255};
+constexpr uint32_t kStackBit = 1U << 31;
 
 // While a search is on: what matches is seen, whatever its share of the column; the rest is faint.
 constexpr uint32_t kLeastHitAlpha = 140;
@@ -32,8 +34,8 @@ void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double sca
   const bool same = tiles_version == tiles_version_ && width == width_ &&
                     window.start_ns == window_.start_ns && window.end_ns == window_.end_ns &&
                     scale == scale_ && style == style_;
-  if (same) return;
-  if (width != width_ || scale != scale_) {
+  if (same && used_ <= kMostHeight) return;
+  if (width != width_ || scale != scale_ || used_ > kMostHeight) {
     slots_.clear();
     overview_ = {};
     used_ = 0;
@@ -48,12 +50,39 @@ void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double sca
   style_ = style;
   tiles_ = tiles;
   tiles_version_ = tiles_version;
+  stack_style_ = style;
+  stack_style_.category = style.language;
   ++frame_key_;
+}
+
+std::pair<size_t, uint32_t> LaneAtlas::SlotKey(const Row& row) {
+  return {row.lane, row.kind == RowKind::kStack ? row.depth | kStackBit : row.depth};
+}
+
+LaneAtlas::Place LaneAtlas::PaintStack(const StackLevels* levels, uint64_t version,
+                                       const Row& row) {
+  auto [found, added] = slots_.try_emplace(SlotKey(row));
+  Slot& slot = found->second;
+  if (added) {
+    slot.place = Allocate(1);
+  } else if (slot.version == version && slot.frame_key == frame_key_) {
+    return slot.place;
+  }
+  slot.version = version;
+  slot.frame_key = frame_key_;
+  slot.columns.assign(width_, {});
+  if (levels != nullptr && row.depth < levels->size()) {
+    levels->index(row.depth).Columns(window_, slot.columns);
+  }
+  PaintDensity(slot.columns, window_, stack_style_, kStackPaint, MutableRow(slot.place.first));
+  ++painted_;
+  MarkDirty(slot.place);
+  return slot.place;
 }
 
 LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row, const SearchHits& hits) {
   const uint32_t count = TexelRowsOf(row);
-  auto [found, added] = slots_.try_emplace({row.lane, row.depth});
+  auto [found, added] = slots_.try_emplace(SlotKey(row));
   Slot& slot = found->second;
   if (added || slot.place.count != count) {
     slot.place = Allocate(count);
@@ -176,7 +205,7 @@ void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const SearchHi
 }
 
 std::span<const timeline::PixelColumn> LaneAtlas::ColumnsOf(const Row& row) const {
-  const auto found = slots_.find({row.lane, row.depth});
+  const auto found = slots_.find(SlotKey(row));
   if (found == slots_.end()) return {};
   return found->second.columns;
 }

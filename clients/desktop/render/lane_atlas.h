@@ -28,6 +28,9 @@ class LaneAtlas {
     uint32_t count = 0;
   };
   static constexpr uint32_t kLeastHeight = 256;
+  // Texel rows from which a frame starts with an empty image: rows that were scrolled out of sight
+  // give up their place. Far more than are in sight at once.
+  static constexpr uint32_t kMostHeight = 4'096;
 
   // Starts a frame: what Paint() is about. `scale` is physical pixels in a logical one.
   // `tiles` answers for what the model does not have of the window; null: it has everything.
@@ -37,6 +40,10 @@ class LaneAtlas {
   // The row's pixels, painted now if they are not up to date. Not for headers. While a search is
   // on, what does not match is dimmed.
   Place Paint(const LaneModel& lane, const Row& row, const SearchHits& hits);
+
+  // The pixels of a level of a lane's stacks, in the colours of languages. `levels` may be null
+  // (nothing is there yet); `version` is raised when they are others.
+  Place PaintStack(const StackLevels* levels, uint64_t version, const Row& row);
 
   // Bars over `window`, `height` texels high: how busy the streams are, all of them together. Where
   // anything lies there is a bar. Painted again when the window or a good part of the data changes.
@@ -68,6 +75,8 @@ class LaneAtlas {
     std::vector<timeline::PixelColumn> columns;
   };
 
+  // What tells rows of the layout apart: lane, and depth with a bit for stack rows.
+  static std::pair<size_t, uint32_t> SlotKey(const Row& row);
   Place Allocate(uint32_t count);
   std::span<Rgba> MutableRow(uint32_t row) {
     return std::span<Rgba>(texels_).subspan(static_cast<size_t>(row) * width_, width_);
@@ -84,6 +93,7 @@ class LaneAtlas {
   RowStyle style_;
   const TileFrames* tiles_ = nullptr;
   uint64_t tiles_version_ = 0;  // 0: without tiles
+  RowStyle stack_style_;        // languages in place of categories
   uint64_t frame_key_ = 0;      // raised when window, width, scale, style or source changes
   uint32_t width_ = 0;
   uint32_t height_ = 0;
@@ -91,7 +101,7 @@ class LaneAtlas {
   std::vector<Rgba> texels_;
   std::vector<timeline::PixelColumn> columns_;
   std::vector<timeline::LevelColumn> levels_;
-  absl::flat_hash_map<std::pair<size_t, uint32_t>, Slot> slots_;  // by lane and depth
+  absl::flat_hash_map<std::pair<size_t, uint32_t>, Slot> slots_;  // by SlotKey()
   struct OverviewSlot {
     Place place;
     timeline::Window window;

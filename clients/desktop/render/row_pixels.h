@@ -25,6 +25,7 @@ inline Rgba WithAlpha(Rgba color, uint32_t alpha) {
 // How rows are coloured. Equal styles give equal pixels.
 struct RowStyle {
   std::array<Rgba, trace::kCategoryCount> category{};  // opaque
+  std::array<Rgba, trace::kCategoryCount> language{};  // of stack rows, by trace::Language; opaque
   Rgba leaf = 0;                                       // the leaf indicator
   Rgba memory_line = 0;                                // highest level
   uint32_t memory_fill = 0x38;                         // alpha under the lowest level

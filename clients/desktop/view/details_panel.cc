@@ -99,19 +99,6 @@ void PaintFacts(Painter& painter, const Column& column, const std::vector<Fact>&
   }
 }
 
-Rgba LanguageColor(const Theme& theme, trace::Language language) {
-  switch (language) {
-    case trace::Language::kPython: return theme.python;
-    case trace::Language::kCpp:
-    case trace::Language::kC:
-    case trace::Language::kRust: return theme.cpp;
-    case trace::Language::kCuda: return theme.cuda;
-    case trace::Language::kUnknown:
-    case trace::Language::kKernel: return theme.other_language;
-  }
-  return theme.other_language;
-}
-
 void PaintStack(Painter& painter, const Column& column, const EventFacts& facts) {
   const Theme& theme = painter.theme();
   const Fonts& fonts = painter.fonts();
@@ -138,7 +125,7 @@ void PaintStack(Painter& painter, const Column& column, const EventFacts& facts)
     const StackLine& frame = facts.stack[i];
     const double y = column.line(row);
     painter.Fill({column.x(), std::floor(y + kLine / 2 - 3), 7, 7},
-                 LanguageColor(theme, frame.language), 2);
+                 theme.OfLanguage(frame.language), 2);
     const double room = column.width() - 16;
     const double used =
         painter.Text(fonts.body, column.x() + 16, y, kLine, theme.text, frame.function, room) + 8;

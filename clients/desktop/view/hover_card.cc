@@ -31,13 +31,21 @@ void PaintCard(Painter& painter, const Rect& box) {
 void PaintHoverCard(Painter& painter, const Viewer& viewer, const TimelineModel& model,
                     const Input& input) {
   const std::optional<LevelHover>& level = viewer.level_hover();
+  const std::optional<FrameHover>& frame = viewer.frame_hover();
+  const std::optional<HoverCard>& loss = viewer.loss_hover();
   const std::optional<TileHover>& tile = viewer.tile_hover();
-  if (!viewer.hover().has_value() && !level.has_value() && !tile.has_value()) return;
+  if (!viewer.hover().has_value() && !level.has_value() && !frame.has_value() &&
+      !loss.has_value() && !tile.has_value()) {
+    return;
+  }
   const Theme& theme = painter.theme();
   const Fonts& fonts = painter.fonts();
-  const HoverCard card = level.has_value() ? CardOf(model, level->level, level->time_ns)
-                         : tile.has_value()
-                             ? CardOf(tile->spot)
+  const LaneBoard& board = viewer.board();
+  const HoverCard card = loss.has_value()    ? *loss
+                         : frame.has_value() ? CardOf(model, board.stacks(), board.SpanOf(*frame))
+                         : tile.has_value()  ? CardOf(tile->spot)
+                         : level.has_value()
+                             ? CardOf(model, level->level, level->time_ns)
                              : CardOf(model, viewer.hover()->event, viewer.hover()->crowd);
   double width = Painter::Width(fonts.strong, card.title) + 16;
   for (const std::string& line : card.lines)
@@ -55,7 +63,11 @@ void PaintHoverCard(Painter& painter, const Viewer& viewer, const TimelineModel&
   box.x = std::max(box.x, 8.0);
   PaintCard(painter, box);
   double y = box.y + kPad - 2;
-  painter.Fill({box.x + kPad, y + 4, 9, 9}, theme.OfCategory(card.category), 2);
+  painter.Fill({box.x + kPad, y + 4, 9, 9},
+               card.warns                  ? theme.warning
+               : card.language.has_value() ? theme.OfLanguage(*card.language)
+                                           : theme.OfCategory(card.category),
+               2);
   for (const std::string_view line : title) {
     painter.Text(fonts.strong, box.x + kPad + 16, y, kLine, theme.text, line, width - 15);
     y += kLine;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "clients/desktop/model/label_boxes.h"
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/view/chrome.h"
 #include "clients/desktop/view/panels.h"
@@ -34,11 +35,12 @@ std::vector<Area> MainView::Areas(const Viewer& viewer) const {
   const ScreenLayout& screen = viewer.screen();
   std::vector<Area> areas = {{screen.top_bar, theme_.panel}, {screen.status, theme_.raised}};
   if (!viewer.layout().rows().empty()) areas.push_back({screen.details, theme_.panel});
+  const Rect area = RowsArea(screen, viewer.layout(), false);
   for (const Row& row : viewer.layout().rows()) {
     if (row.kind != RowKind::kHeader) continue;
     const double top = std::floor(screen.lanes.y + row.y - viewer.scroll());
-    const double y = std::clamp(top, screen.lanes.y, screen.lanes.bottom());
-    const double bottom = std::clamp(top + row.height, screen.lanes.y, screen.lanes.bottom());
+    const double y = std::clamp(top, area.y, screen.lanes.bottom());
+    const double bottom = std::clamp(top + row.height, area.y, screen.lanes.bottom());
     areas.push_back({{0, y, screen.top_bar.width, bottom - y}, theme_.raised});
   }
   return areas;
@@ -66,6 +68,8 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
     lanes_.Paint(below, viewer, model, texture_.name());
     PaintLaneLabels(below, viewer, model);
     PaintLegend(below, viewer, model);
+    PaintHiddenStrip(below, viewer);
+    PaintLaneMove(below, viewer);
     PaintScrollBar(below, viewer);
     PaintOverview(below, viewer, model, *desk_);
     PaintProgress(below, viewer, loaded);
@@ -83,6 +87,7 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
     PaintOverviewCard(above, viewer, *desk_, input);
   }
   ShowScopePopover(context_, theme_, viewer, chips, pointer, *desk_);
+  PaintLaneMenu(above, viewer);
   if (viewer.keys_shown()) PaintKeys(above, viewer.screen());
 }
 

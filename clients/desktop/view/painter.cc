@@ -68,6 +68,16 @@ void Painter::DashedVertical(double x, double y0, double y1, Rgba color) {
   }
 }
 
+void Painter::Hatch(const Rect& rect, Rgba color) {
+  constexpr double kStep = 6;
+  list_.PushClipRect(At(rect.x, rect.y), At(rect.right(), rect.bottom()), true);
+  // Fixed to the window, so that neighbours fit together and nothing crawls while panning.
+  for (double x = std::floor(rect.x / kStep) * kStep; x < rect.right() + rect.height; x += kStep) {
+    list_.AddLine(At(x, rect.y), At(x - rect.height, rect.bottom()), color, 1.5F);
+  }
+  list_.PopClipRect();
+}
+
 void Painter::Dot(double x, double y, double radius, Rgba color) {
   list_.AddCircleFilled(At(x, y), static_cast<float>(radius), color, 16);
 }
@@ -82,6 +92,18 @@ void Painter::Disclosure(double x, double y, bool open, Rgba color) {
   } else {
     list_.AddTriangleFilled(At(x - 2, y - 3.5), At(x + 2.5, y), At(x - 2, y + 3.5), color);
   }
+}
+
+void Painter::Warning(double x, double y, Rgba color, Rgba mark) {
+  list_.AddTriangleFilled(At(x, y - 5), At(x + 6, y + 5), At(x - 6, y + 5), color);
+  list_.AddRectFilled(At(x - 0.75, y - 1.5), At(x + 0.75, y + 1.75), mark);
+  list_.AddRectFilled(At(x - 0.75, y + 2.5), At(x + 0.75, y + 4), mark);
+}
+
+void Painter::Pin(double x, double y, Rgba color) {
+  list_.AddRectFilled(At(x - 2, y - 4.5), At(x + 2, y - 0.5), color);
+  list_.AddRectFilled(At(x - 3.5, y - 0.5), At(x + 3.5, y + 1), color);
+  list_.AddRectFilled(At(x - 0.5, y + 1), At(x + 0.5, y + 5), color);
 }
 
 double Painter::Text(const Face& face, double x, double y, double height, Rgba color,

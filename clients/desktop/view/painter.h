@@ -30,11 +30,18 @@ class Painter {
   void HorizontalLine(double x0, double x1, double y, Rgba color);
   void VerticalLine(double x, double y0, double y1, Rgba color);
   void DashedVertical(double x, double y0, double y1, Rgba color);
+  // Slanted lines, 6 pixels apart, over the rectangle.
+  void Hatch(const Rect& rect, Rgba color);
   void Dot(double x, double y, double radius, Rgba color);
   // A small triangle that points down to (x, y + 6): something is missing there.
   void LossTick(double x, double y, Rgba color);
   // ▾ or ▸ of 7 pixels around (x, y): drawn, because Inter has no such glyphs.
   void Disclosure(double x, double y, bool open, Rgba color);
+
+  // A triangle with an exclamation mark, 12 pixels wide, around (x, y).
+  void Warning(double x, double y, Rgba color, Rgba mark);
+  // A pin of 8 pixels around (x, y).
+  void Pin(double x, double y, Rgba color);
 
   // Text whose box is `height` tall from `y`, vertically centred by the face's capitals. Returns
   // the width. Not more than `most_width` wide: what does not fit ends in an ellipsis.

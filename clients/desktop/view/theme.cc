@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "clients/desktop/model/stack_levels.h"
+
 namespace nanolane::desktop {
 namespace {
 
@@ -52,7 +54,8 @@ constexpr Theme kDark = {.background = Hex(0x0E1116),
                          .python = Hex(0x3DDC84),
                          .cpp = Hex(0xB48CFF),
                          .cuda = Hex(0x5B9DFF),
-                         .other_language = Hex(0x8794A6)};
+                         .other_language = Hex(0x8794A6),
+                         .frame = Hex(0x3E4B5A)};
 
 constexpr Theme kLight = {.background = Hex(0xF7F8FA),
                           .panel = Hex(0xFFFFFF),
@@ -71,13 +74,46 @@ constexpr Theme kLight = {.background = Hex(0xF7F8FA),
                           .python = Hex(0x11A75C),
                           .cpp = Hex(0x8A5CF0),
                           .cuda = Hex(0x3B7FE8),
-                          .other_language = Hex(0x8794A6)};
+                          .other_language = Hex(0x8794A6),
+                          .frame = Hex(0xC3CCD7)};
+
+// `share` of `b`, in 1/256.
+Rgba Mixed(Rgba a, Rgba b, uint32_t share) {
+  Rgba mixed = 0xFF000000U;
+  for (unsigned shift = 0; shift < 24; shift += 8) {
+    const uint32_t from = (a >> shift) & 0xFF;
+    const uint32_t to = (b >> shift) & 0xFF;
+    mixed |= ((from * (256 - share) + to * share) / 256) << shift;
+  }
+  return mixed;
+}
 
 }  // namespace
+
+Rgba Theme::OfLanguage(trace::Language which) const {
+  switch (which) {
+    case trace::Language::kPython: return python;
+    case trace::Language::kCpp:
+    case trace::Language::kC:
+    case trace::Language::kRust: return cpp;
+    case trace::Language::kCuda: return cuda;
+    case trace::Language::kUnknown:
+    case trace::Language::kKernel: return other_language;
+  }
+  return other_language;
+}
+
+Rgba Theme::GroundOfLanguage(trace::Language which) const {
+  constexpr uint32_t kTint = 36;
+  return Mixed(frame, OfLanguage(which), kTint);
+}
 
 RowStyle Theme::row_style() const {
   RowStyle style;
   style.category = category;
+  for (int i = 0; i < kLanguageCount; ++i) {
+    style.language[static_cast<size_t>(i)] = GroundOfLanguage(static_cast<trace::Language>(i));
+  }
   style.leaf = accent;
   style.memory_line = OfCategory(trace::Category::kMemory);
   return style;

@@ -7,6 +7,7 @@
 
 #include "clients/desktop/render/row_pixels.h"
 #include "libs/trace/kinds.h"
+#include "libs/trace/model.h"
 
 namespace nanolane::desktop {
 
@@ -32,7 +33,11 @@ struct Theme {
   Rgba cpp = 0;
   Rgba cuda = 0;
   Rgba other_language = 0;
+  Rgba frame = 0;  // spans of stacks, before their language tints them
 
+  Rgba OfLanguage(trace::Language which) const;
+  // The same as a quiet ground for a row of spans, on which `text` is read.
+  Rgba GroundOfLanguage(trace::Language which) const;
   Rgba OfCategory(trace::Category which) const { return category[static_cast<size_t>(which)]; }
   RowStyle row_style() const;
 };

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+
 #include <cmath>
 #include <string>
 #include <vector>
+#include "clients/desktop/model/stack_levels.h"
 
 namespace nanolane::desktop {
 namespace {
@@ -105,6 +107,10 @@ TEST_CASE("text can be read on its ground") {
     for (const Rgba ground : {theme.background, theme.panel, theme.raised}) {
       CHECK(Contrast(theme.text, ground) >= 7);
       CHECK(Contrast(theme.muted, ground) >= 4.5);
+    }
+    for (int language = 0; language < kLanguageCount; ++language) {
+      const Rgba ground = theme.GroundOfLanguage(static_cast<trace::Language>(language));
+      CHECK(Contrast(theme.text, ground) >= 4.5);
     }
   }
 }
