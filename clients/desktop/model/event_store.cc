@@ -44,6 +44,15 @@ absl::StatusOr<FullEvent> EventStore::At(size_t event) const {
   return FullEvent{columns.At(event - block->first), block->dictionary};
 }
 
+absl::StatusOr<EventStore::BlockColumns> EventStore::Unpack(size_t block,
+                                                            trace::ColumnSet columns) const {
+  if (block >= blocks_.size()) return absl::OutOfRangeError("no such block");
+  const PackedBlock& packed = blocks_[block];
+  BlockColumns unpacked{.first = packed.first, .dictionary = packed.dictionary, .columns = {}};
+  RETURN_IF_ERROR(trace::DecodeBlock(packed.bytes, columns, unpacked.columns));
+  return unpacked;
+}
+
 size_t EventStore::MemoryBytes() const {
   size_t bytes = start_ns_.capacity() * sizeof(int64_t) +
                  duration_ns_.capacity() * sizeof(int64_t) + name_.capacity() * sizeof(NameId) +

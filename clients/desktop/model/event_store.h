@@ -49,6 +49,16 @@ class EventStore {
   // All columns of one event: O(log blocks), and the unpacking of its block unless that is kept.
   absl::StatusOr<FullEvent> At(size_t event) const;
 
+  // Some columns of a block (op, start and duration always), unpacked for this call alone: for
+  // those who walk a lane. `first` is the number of its first event.
+  struct BlockColumns {
+    size_t first = 0;
+    uint32_t dictionary = 0;
+    trace::EventColumns columns;
+  };
+  size_t block_count() const { return blocks_.size(); }
+  absl::StatusOr<BlockColumns> Unpack(size_t block, trace::ColumnSet columns) const;
+
   size_t MemoryBytes() const;
 
  private:

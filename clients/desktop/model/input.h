@@ -29,6 +29,11 @@ enum class Key : uint8_t {
   kPageDown,
   kHome,
   kEnd,
+  kM,
+  kPeriod,
+  kComma,
+  kLeftBracket,
+  kRightBracket,
   // For text fields alone:
   kDelete,
   kBackspace,
@@ -38,7 +43,7 @@ enum class Key : uint8_t {
   kY,
   kZ,
 };
-inline constexpr size_t kKeyCount = 23;
+inline constexpr size_t kKeyCount = 28;
 
 struct Input {
   double mouse_x = -1;  // logical pixels of the window; negative: not over it

@@ -45,6 +45,10 @@ class LaneRows {
                std::span<timeline::PixelColumn> out) const;
   // The event to show at a point of row `depth`, as timeline::LaneIndex::EventAt.
   std::optional<size_t> EventAt(uint32_t depth, int64_t time_ns, int64_t slop_ns) const;
+  // The event of row `depth` that comes next after `place` in order of time, or before it, as
+  // timeline::LaneIndex::Neighbour.
+  std::optional<size_t> Neighbour(uint32_t depth, const timeline::LaneIndex::EventPlace& place,
+                                  bool backwards) const;
   // Busy ns of row `depth` inside the window.
   int64_t Covered(uint32_t depth, const timeline::Window& window) const;
   // Events of all rows that overlap the window.

@@ -23,7 +23,10 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   viewport_.Tick(now_ns);
   wants_search_focus_ = false;
   const Wishes wishes = navigator_.Step(input, screen_, overview_, seconds, viewport_);
+  notice_.Tick(now_ns);
+  StepMeasure(model, input);
   CarryOut(model, wishes);
+  WorkOnMoves(model);
   layout_.Update(model);
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
   search_.Update(model.names());
@@ -37,6 +40,8 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
 void Viewer::Adopt(const TimelineModel& model) {
   generation_ = model.generation();
   search_.Forget();
+  name_steps_.Forget();
+  launch_link_.Forget();
   stats_ = ViewStats();
   hover_.reset();
   level_hover_.reset();
@@ -154,7 +159,7 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
   if (wishes.escape) {
     if (keys_shown_) {
       keys_shown_ = false;
-    } else {
+    } else if (!measure_.Clear()) {
       Select(model, std::nullopt);
     }
   }
@@ -167,6 +172,8 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
     }
   }
   if (wishes.next_hit || wishes.previous_hit) StepHits(model, wishes.previous_hit);
+  if (wishes.move.has_value()) Move(model, *wishes.move);
+  if (wishes.measure) MeasureSelection(model);
   if (wishes.follow_end) viewport_.FollowEnd();
   if (!wishes.fit) return;
   if (selection_.has_value()) {
@@ -177,22 +184,6 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
     viewport_.Jump(UsefulWindow(model));
     viewport_.FollowEndInSight();
   }
-}
-
-void Viewer::StepHits(const TimelineModel& model, bool backwards) {
-  const std::optional<EventRef> hit =
-      hits_.Next(model, selection_, viewport_.target().start_ns, backwards);
-  if (!hit.has_value()) return;
-  Select(model, hit);
-  const EventStore& events = model.lanes()[hit->lane]->events;
-  const Window& window = viewport_.target();
-  const Wide start = events.start_ns(hit->event);
-  const Wide end = events.end_ns(hit->event);
-  // The zoom stays as it is, unless the hit is wider than the window.
-  if (start >= window.start_ns && end <= window.end_ns) return;
-  const Wide span = std::max<Wide>(SpanOf(window), (end - start) * 2);
-  const Wide left = (start + end) / 2 - span / 2;
-  viewport_.Jump({ClampToInt64(left), ClampToInt64(left + span)});
 }
 
 void Viewer::Click(const TimelineModel& model, const Point& at) {

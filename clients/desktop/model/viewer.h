@@ -14,8 +14,12 @@
 #include <vector>
 
 #include "clients/desktop/model/event_facts.h"
+#include "clients/desktop/model/event_steps.h"
+#include "clients/desktop/model/launch_link.h"
+#include "clients/desktop/model/measure.h"
 #include "clients/desktop/model/name_search.h"
 #include "clients/desktop/model/navigator.h"
+#include "clients/desktop/model/notice.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/screen_layout.h"
 #include "clients/desktop/model/search_hits.h"
@@ -58,6 +62,7 @@ struct ViewerOptions {
 class Viewer {
  public:
   static constexpr size_t kStatEventsPerFrame = 100'000;
+  static constexpr size_t kNamesPerFrame = 2'000'000;  // looked at for the next of the same name
   // How long the window must stand still before its figures are worked out.
   static constexpr int64_t kFiguresDelayNs = 120'000'000;
   // How old the figures of a view that follows the end may become.
@@ -94,12 +99,17 @@ class Viewer {
   bool wants_search_focus() const { return wants_search_focus_; }
   // Whether the next frame looks different without new input: keep drawing.
   bool moving() const {
-    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_;
+    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_ ||
+           name_steps_.working() || launch_link_.working();
   }
 
   NameSearch& search() { return search_; }
   const NameSearch& search() const { return search_; }
   const SearchHits& hits() const { return hits_; }
+  // A range of time that is being measured.
+  const std::optional<Window>& measured() const { return measure_.range(); }
+  // What the status bar says for a moment; empty: nothing.
+  const std::string& notice() const { return notice_.text(); }
   void Select(const TimelineModel& model, const std::optional<EventRef>& event);
   // Selects the longest event of the busiest op in the window, for a picture that shows details.
   void SelectTypical(const TimelineModel& model);
@@ -114,6 +124,14 @@ class Viewer {
   void UpdateLosses(const TimelineModel& model, int64_t now_ns);
   void CarryOut(const TimelineModel& model, const Wishes& wishes);
   void StepHits(const TimelineModel& model, bool backwards);
+  // Selects the event and brings it into sight.
+  void GoTo(const TimelineModel& model, const EventRef& event);
+  void Move(const TimelineModel& model, EventMove move);
+  void Follow(const TimelineModel& model, const LaunchLink::Answer& answer);
+  // Moves whose end takes some looking.
+  void WorkOnMoves(const TimelineModel& model);
+  void MeasureSelection(const TimelineModel& model);
+  void StepMeasure(const TimelineModel& model, const Input& input);
   void Click(const TimelineModel& model, const Point& at);
   void UpdateHover(const TimelineModel& model, const Input& input);
   const Row* RowUnder(double x, double y) const;
@@ -132,6 +150,10 @@ class Viewer {
   ViewStats stats_;
   NameSearch search_;
   SearchHits hits_;
+  NameSteps name_steps_;
+  LaunchLink launch_link_;
+  Measure measure_;
+  Notice notice_;
   timeline::Window overview_{0, 1};
   std::optional<Hover> hover_;
   std::optional<LevelHover> level_hover_;

@@ -55,6 +55,7 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
     lanes_.Paint(below, viewer, model, texture_.name());
     PaintLaneLabels(below, viewer, model);
     PaintLegend(below, viewer, model);
+    PaintMeasure(below, viewer);
     PaintScrollBar(below, viewer);
     PaintOverview(below, viewer);
     PaintDetails(below, viewer, model);

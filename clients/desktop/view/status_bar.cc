@@ -113,6 +113,7 @@ void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded
     return;
   }
   SayEvents(line, theme, viewer, loaded);
+  if (!viewer.notice().empty()) return line.Say(viewer.notice(), theme.text);
   if (viewer.scene() != Scene::kWaiting) SayView(line, theme, viewer);
 }
 
