@@ -61,6 +61,9 @@ class LaneIndex {
   int64_t last_ns() const;   // greatest end; 0 when empty
   int64_t busy_ns() const;   // length of the union of all spans, at most int64's greatest value
 
+  // Whether no two spans overlap.
+  bool disjoint() const;
+
   // Length of the union of the spans inside [from_ns, to_ns); 0 when to_ns <= from_ns. Saturates.
   int64_t Covered(int64_t from_ns, int64_t to_ns) const;
 

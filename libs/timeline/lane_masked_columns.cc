@@ -105,12 +105,14 @@ class MaskedFiller {
 
 }  // namespace
 
+bool LaneIndex::disjoint() const {
+  return rep_->rows.size() == 1 && rep_->overlap_starts.empty() && rep_->overlap_instants.empty();
+}
+
 bool LaneIndex::ColumnsOf(uint32_t categories, const Window& window,
                           std::span<PixelColumn> out) const {
   const LaneRep& rep = *rep_;
-  const bool disjoint =
-      rep.rows.size() == 1 && rep.overlap_starts.empty() && rep.overlap_instants.empty();
-  if (!disjoint) return false;
+  if (!disjoint()) return false;
   std::fill(out.begin(), out.end(), PixelColumn());
   if (window.end_ns <= window.start_ns || rep.size == 0 || out.empty()) return true;
   const std::span<PixelColumn> whole = out.first(WholeColumns(window, out.size()));

@@ -57,6 +57,10 @@ class EventStore {
     trace::EventColumns columns;
   };
   size_t block_count() const { return blocks_.size(); }
+  // The number of a block's first event; of all events, for the block after the last.
+  size_t block_begin(size_t block) const {
+    return block < blocks_.size() ? blocks_[block].first : size();
+  }
   absl::StatusOr<BlockColumns> Unpack(size_t block, trace::ColumnSet columns) const;
 
   size_t MemoryBytes() const;

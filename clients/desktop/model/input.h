@@ -54,6 +54,7 @@ struct Input {
   bool right_down = false;
   bool ctrl = false;
   bool shift = false;
+  bool alt = false;
   bool typing = false;       // a text field has the keyboard
   bool mouse_taken = false;  // a widget has the mouse
   std::array<bool, kKeyCount> held{};

@@ -105,7 +105,7 @@ void Navigator::StepKeys(const Input& input, double seconds, Viewport& viewport,
     if (drag_ == Drag::kBand || drag_ == Drag::kOverview) {
       drag_ = Drag::kNone;
     } else {
-      wishes.escape = true;
+      wishes.escape = !input.typing;  // a text field has its own
     }
   }
   if (input.typing) {

@@ -29,8 +29,7 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   WorkOnMoves(model);
   layout_.Update(model);
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
-  search_.Update(model.names());
-  hits_due_ = !hits_.Work(model, search_, kStatEventsPerFrame);
+  WorkOnSearchAndFilter(model);
   UpdateHover(model, input);
   UpdateLosses(model, now_ns);
   UpdateFigures(model, now_ns);
@@ -101,6 +100,9 @@ void Viewer::UpdateFigures(const TimelineModel& model, int64_t now_ns) {
 void Viewer::Settle(const TimelineModel& model) {
   while (!stats_.Work(model, question_, kStatEventsPerFrame)) {
   }
+  do {
+    WorkOnSearchAndFilter(model);
+  } while (hits_due_ || filter_due_);
 }
 
 void Viewer::UpdateWindow(const TimelineModel& model) {
@@ -159,6 +161,8 @@ void Viewer::CarryOut(const TimelineModel& model, const Wishes& wishes) {
   if (wishes.escape) {
     if (keys_shown_) {
       keys_shown_ = false;
+    } else if (filter_shown_) {
+      filter_shown_ = false;
     } else if (!measure_.Clear()) {
       Select(model, std::nullopt);
     }

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "clients/desktop/model/event_facts.h"
+#include "clients/desktop/model/event_filter.h"
 #include "clients/desktop/model/event_steps.h"
+#include "clients/desktop/model/filtered_lanes.h"
 #include "clients/desktop/model/launch_link.h"
 #include "clients/desktop/model/measure.h"
 #include "clients/desktop/model/name_search.h"
@@ -62,6 +64,9 @@ struct ViewerOptions {
 class Viewer {
  public:
   static constexpr size_t kStatEventsPerFrame = 100'000;
+  // Of a search, in a frame: names and frames to match, and looks at events.
+  static constexpr size_t kMatchesPerFrame = 10'000;
+  static constexpr size_t kSearchWorkPerFrame = 2'000'000;
   static constexpr size_t kNamesPerFrame = 2'000'000;  // looked at for the next of the same name
   // How long the window must stand still before its figures are worked out.
   static constexpr int64_t kFiguresDelayNs = 120'000'000;
@@ -100,12 +105,18 @@ class Viewer {
   // Whether the next frame looks different without new input: keep drawing.
   bool moving() const {
     return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_ ||
-           name_steps_.working() || launch_link_.working();
+           filter_due_ || name_steps_.working() || launch_link_.working();
   }
 
   NameSearch& search() { return search_; }
   const NameSearch& search() const { return search_; }
   const SearchHits& hits() const { return hits_; }
+  EventFilter& filter() { return filter_; }
+  const EventFilter& filter() const { return filter_; }
+  const FilteredLanes& filtered() const { return filtered_; }
+  // The conditions that have no place in the legend.
+  bool filter_shown() const { return filter_shown_; }
+  void ToggleFilter() { filter_shown_ = !filter_shown_; }
   // A range of time that is being measured.
   const std::optional<Window>& measured() const { return measure_.range(); }
   // What the status bar says for a moment; empty: nothing.
@@ -123,6 +134,7 @@ class Viewer {
   void GrowWindow(const TimelineModel& model);
   void UpdateLosses(const TimelineModel& model, int64_t now_ns);
   void CarryOut(const TimelineModel& model, const Wishes& wishes);
+  void WorkOnSearchAndFilter(const TimelineModel& model);
   void StepHits(const TimelineModel& model, bool backwards);
   // Selects the event and brings it into sight.
   void GoTo(const TimelineModel& model, const EventRef& event);
@@ -149,7 +161,10 @@ class Viewer {
   Navigator navigator_;
   ViewStats stats_;
   NameSearch search_;
+  FrameSearch frames_;
   SearchHits hits_;
+  EventFilter filter_;
+  FilteredLanes filtered_;
   NameSteps name_steps_;
   LaunchLink launch_link_;
   Measure measure_;
@@ -178,6 +193,8 @@ class Viewer {
   int64_t still_since_ns_ = 0;
   bool figures_due_ = false;
   bool hits_due_ = false;
+  bool filter_due_ = false;
+  bool filter_shown_ = false;
   ViewStats::Question question_;
   int64_t asked_ns_ = 0;
   std::optional<uint64_t> lost_seen_;

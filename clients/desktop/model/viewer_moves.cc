@@ -7,6 +7,13 @@
 
 namespace nanolane::desktop {
 
+void Viewer::WorkOnSearchAndFilter(const TimelineModel& model) {
+  const bool matched = search_.Update(model.names(), kMatchesPerFrame) &&
+                       frames_.Update(model, search_, kMatchesPerFrame);
+  hits_due_ = !matched || !hits_.Work(model, search_, frames_, kSearchWorkPerFrame);
+  filter_due_ = !filtered_.Work(model, filter_, kSearchWorkPerFrame);
+}
+
 void Viewer::StepHits(const TimelineModel& model, bool backwards) {
   const std::optional<EventRef> hit =
       hits_.Next(model, selection_, viewport_.target().start_ns, backwards);

@@ -125,6 +125,7 @@ void GlfwWindow::OnKey(GLFWwindow* handle, int key, int /*scancode*/, int action
 void GlfwWindow::Note(int mods) {
   input_.ctrl = input_.ctrl || (mods & GLFW_MOD_CONTROL) != 0;
   input_.shift = input_.shift || (mods & GLFW_MOD_SHIFT) != 0;
+  input_.alt = input_.alt || (mods & GLFW_MOD_ALT) != 0;
 }
 
 void GlfwWindow::WaitEvents(double seconds) {
@@ -141,6 +142,7 @@ Input GlfwWindow::TakeInput() {
   const auto down = [this](int key) { return glfwGetKey(handle_, key) == GLFW_PRESS; };
   input_.ctrl = input_.ctrl || down(GLFW_KEY_LEFT_CONTROL) || down(GLFW_KEY_RIGHT_CONTROL);
   input_.shift = input_.shift || down(GLFW_KEY_LEFT_SHIFT) || down(GLFW_KEY_RIGHT_SHIFT);
+  input_.alt = input_.alt || down(GLFW_KEY_LEFT_ALT) || down(GLFW_KEY_RIGHT_ALT);
   input_.left_down = glfwGetMouseButton(handle_, GLFW_MOUSE_BUTTON_LEFT) == GLFW_PRESS;
   input_.right_down = glfwGetMouseButton(handle_, GLFW_MOUSE_BUTTON_RIGHT) == GLFW_PRESS;
   double x = 0;
@@ -155,7 +157,7 @@ Input GlfwWindow::TakeInput() {
   input_.typed.clear();
   input_.pressed.fill(0);
   input_.wheel = input_.wheel_sideways = 0;
-  input_.ctrl = input_.shift = false;
+  input_.ctrl = input_.shift = input_.alt = false;
   return taken;
 }
 

@@ -26,7 +26,8 @@ struct Act {
 };
 
 constexpr const char* kKeycodeOfW = "25";  // of the X server: the key above S
-constexpr int kMostFrames = 3'000;         // an act that has no effect by then has failed
+constexpr uint64_t kEventsOfSmallSession = 200;
+constexpr int kMostFrames = 3'000;  // an act that has no effect by then has failed
 
 std::string Number(double value) { return absl::StrCat(static_cast<int>(value)); }
 
@@ -44,6 +45,14 @@ void PointAtRuler(const XServer& server, const Viewer& viewer, double share) {
   const Rect& lanes = viewer.screen().lanes;
   server.Do({"mousemove", "--sync", Number(lanes.x + share * lanes.width),
              Number(viewer.screen().ruler.y + 10)});
+}
+
+// The legend's second entry, after "all".
+void PointAtKernels(const XServer& server, const Viewer& viewer, double x) {
+  const Rect& lanes = viewer.screen().lanes;
+  const double y = std::min(lanes.y + viewer.layout().rows_height() - viewer.scroll(),
+                            lanes.bottom() - kLegendHeight);
+  server.Do({"mousemove", "--sync", Number(lanes.x + x), Number(y + kLegendHeight / 2)});
 }
 
 bool Settled(const Viewer& viewer) {
@@ -277,6 +286,41 @@ TEST_CASE("mouse and keys move a real window") {
        },
        [](const Viewer& v) {
          return v.search().pattern() == "sgemm" && v.search().matching_names() == 1;
+       }},
+      {"enter steps to a hit", key("Return"),
+       [](const Viewer& v) {
+         return v.selection().has_value() && v.hits().totals().events == 120;
+       }},
+      {"the mouse goes to an entry of the legend",
+       [](const XServer& x, const Viewer& v) { PointAtKernels(x, v, 54); },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }},
+      {"a click hides what it stands for",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"click", "1"});
+       },
+       [](const Viewer& v) {
+         return !v.filter().ShowsCategory(trace::Category::kGemm) &&
+                v.filter().ShowsCategory(trace::Category::kH2D) &&
+                v.filtered().shown_events() == kEventsOfSmallSession - 160;
+       }},
+      {"the mouse moves on, for two quick clicks in one place are another thing",
+       [](const XServer& x, const Viewer& v) { PointAtKernels(x, v, 74); },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }},
+      {"another click shows it again",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"click", "1"});
+       },
+       [](const Viewer& v) { return !v.filter().active(); }},
+      {"and back", [](const XServer& x, const Viewer& v) { PointAtKernels(x, v, 54); },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }},
+      {"alt+click shows it alone",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"keydown", "alt", "click", "1", "keyup", "alt"});
+       },
+       [](const Viewer& v) {
+         return v.filter().ShowsCategory(trace::Category::kGemm) &&
+                !v.filter().ShowsCategory(trace::Category::kH2D) &&
+                v.selection().has_value();  // a click on the legend is none on the lanes
        }},
   };
   Play play(**server, std::move(acts));

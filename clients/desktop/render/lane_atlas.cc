@@ -14,6 +14,10 @@ constexpr DensityPaint kNvtxPaint = {.least = 120, .full = 112};
 // While a search is on: what matches is seen, whatever its share of the column; the rest is faint.
 constexpr uint32_t kLeastHitAlpha = 140;
 
+// What a filter hides: there, and no more than that.
+constexpr uint32_t kHiddenLeafAlpha = 56;
+constexpr uint32_t kHiddenAlpha = 40;
+
 void Dim(std::span<Rgba> texels) {
   for (Rgba& texel : texels) texel = WithAlpha(texel, (texel >> kAlphaShift) / 5);
 }
@@ -46,23 +50,26 @@ void LaneAtlas::Begin(const timeline::Window& window, uint32_t width, double sca
   ++frame_key_;
 }
 
-LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row, const SearchHits& hits) {
+LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row, const SearchHits& hits,
+                                  const FilteredLanes& filter) {
   const uint32_t count = TexelRowsOf(row);
   auto [found, added] = slots_.try_emplace({row.lane, row.depth});
   Slot& slot = found->second;
   if (added || slot.place.count != count) {
     slot.place = Allocate(count);
   } else if (slot.version == lane.version && slot.frame_key == frame_key_ &&
-             slot.hits_version == hits.version(row.lane)) {
+             slot.hits_version == hits.version(row.lane) &&
+             slot.filter_version == filter.version(row.lane)) {
     return slot.place;
   }
   slot.version = lane.version;
   slot.hits_version = hits.version(row.lane);
+  slot.filter_version = filter.version(row.lane);
   slot.frame_key = frame_key_;
   if (row.kind == RowKind::kMemory) {
     PaintMemory(lane, slot.place);
   } else {
-    PaintSpans(lane, row, hits, slot);
+    PaintSpans(lane, row, hits, filter, slot);
   }
   ++painted_;
   MarkDirty(slot.place);
@@ -134,14 +141,25 @@ LaneAtlas::Place LaneAtlas::Allocate(uint32_t count) {
 }
 
 void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits,
-                           Slot& slot) {
+                           const FilteredLanes& filter, Slot& slot) {
   const Place& place = slot.place;
   const DensityPaint& paint = PaintOf(row.kind);
   const std::span<Rgba> density = MutableRow(place.first + place.count - 1);
   slot.columns.resize(width_);
   lane.rows.Columns(row.depth, window_, slot.columns);
-  if (place.count == 2) PaintLeaves(slot.columns, style_.leaf, MutableRow(place.first));
-  PaintDensity(slot.columns, window_, style_, paint, density);
+  shown_.resize(width_);
+  const bool all =
+      filter.Columns(lane, row.lane, row.depth, window_, shown_) == FilteredLanes::Part::kAll;
+  const std::span<const timeline::PixelColumn> shown = all ? slot.columns : shown_;
+  if (place.count == 2) PaintLeaves(shown, style_.leaf, MutableRow(place.first));
+  PaintDensity(shown, window_, style_, paint, density);
+  if (!all) {
+    if (place.count == 2) {
+      PaintHidden(slot.columns, shown, WithAlpha(style_.leaf, kHiddenLeafAlpha),
+                  MutableRow(place.first));
+    }
+    PaintHidden(slot.columns, shown, WithAlpha(style_.hidden, kHiddenAlpha), density);
+  }
   if (!hits.active()) return;
   Dim(density);
   const timeline::LaneIndex* found = hits.Of(row.lane);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "clients/desktop/model/filtered_lanes.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/search_hits.h"
 #include "clients/desktop/model/timeline_model.h"
@@ -34,7 +35,9 @@ class LaneAtlas {
 
   // The row's pixels, painted now if they are not up to date. Not for headers. While a search is
   // on, what does not match is dimmed.
-  Place Paint(const LaneModel& lane, const Row& row, const SearchHits& hits);
+  // A filter leaves a faint mark where nothing that it shows lies, but something does.
+  Place Paint(const LaneModel& lane, const Row& row, const SearchHits& hits,
+              const FilteredLanes& filter);
 
   // Bars over `window`, `height` texels high: how busy the streams are, all of them together. Where
   // anything lies there is a bar. Painted again when the window or a good part of the data changes.
@@ -60,6 +63,7 @@ class LaneAtlas {
     Place place;
     uint64_t version = 0;
     uint64_t hits_version = 0;
+    uint64_t filter_version = 0;
     uint64_t frame_key = 0;
     std::vector<timeline::PixelColumn> columns;
   };
@@ -68,7 +72,8 @@ class LaneAtlas {
   std::span<Rgba> MutableRow(uint32_t row) {
     return std::span<Rgba>(texels_).subspan(static_cast<size_t>(row) * width_, width_);
   }
-  void PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits, Slot& slot);
+  void PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits,
+                  const FilteredLanes& filter, Slot& slot);
   void PaintMemory(const LaneModel& lane, const Place& place);
   void MarkDirty(const Place& place);
   uint32_t TexelRowsOf(const Row& row) const;
@@ -82,6 +87,7 @@ class LaneAtlas {
   uint32_t used_ = 0;
   std::vector<Rgba> texels_;
   std::vector<timeline::PixelColumn> columns_;
+  std::vector<timeline::PixelColumn> shown_;
   std::vector<timeline::LevelColumn> levels_;
   absl::flat_hash_map<std::pair<size_t, uint32_t>, Slot> slots_;  // by lane and depth
   struct OverviewSlot {

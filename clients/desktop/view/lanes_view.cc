@@ -64,7 +64,7 @@ void LanesView::Prepare(const Viewer& viewer, const TimelineModel& model, const 
     VisibleRow visible{.row = i, .y = std::floor(y), .place = {}};
     if (row.kind != RowKind::kHeader) {
       const LaneModel& lane = *model.lanes()[row.lane];
-      visible.place = atlas_.Paint(lane, row, viewer.hits());
+      visible.place = atlas_.Paint(lane, row, viewer.hits(), viewer.filtered());
       if (row.kind != RowKind::kMemory) visible.spans = &WideSpansOf(viewer, lane, row);
     }
     visible_.push_back(visible);
@@ -159,7 +159,9 @@ void LanesView::PaintSpans(Painter& painter, const Viewer& viewer,
       }
       const NameId name = events.name(span.event);
       Rgba ink = row.kind == RowKind::kNvtx ? theme.text : theme.on_span;
-      const bool dim = search.active() && !search.Matches(name);
+      const EventRef event{row.lane, span.event};
+      const bool dim = (search.active() && !viewer.hits().Has(event)) ||
+                       (viewer.filtered().active() && !viewer.filtered().Shows(model, event));
       if (dim && row.kind != RowKind::kNvtx) ink = theme.muted;
       if (width < kLeastNamedSpan) continue;
       painter.Text(painter.fonts().small, x0 + 6, y, box.height, dim ? Faded(ink, 0.7) : ink,

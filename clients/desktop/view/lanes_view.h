@@ -64,10 +64,9 @@ struct SpanBox {
 };
 SpanBox SpanBoxOf(const Row& row);
 
-// The label column, and the legend under the last row.
+// The label column.
 void PaintLaneLabels(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 // A slim bar at the right edge where there are more rows than fit.
 void PaintScrollBar(Painter& painter, const Viewer& viewer);
-void PaintLegend(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 
 }  // namespace nanolane::desktop

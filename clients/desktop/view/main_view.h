@@ -6,7 +6,9 @@
 
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/render/atlas_texture.h"
+#include "clients/desktop/view/hit_marks.h"
 #include "clients/desktop/view/lanes_view.h"
+#include "clients/desktop/view/search_box.h"
 #include "clients/desktop/view/ui_context.h"
 
 namespace nanolane::desktop {
@@ -27,14 +29,14 @@ class MainView {
  private:
   void Paint(Viewer& viewer, const Loaded& loaded, const Input& input);
   std::vector<Area> Areas(const Viewer& viewer) const;
-  void PaintSearch(Painter& painter, Viewer& viewer);
 
   UiContext& context_;
   const Theme& theme_;
   const std::string server_;
   LanesView lanes_;
   AtlasTexture texture_;
-  std::string search_text_;
+  SearchBox search_;
+  HitMarks hit_marks_;
   double frame_ms_ = 0;
 };
 

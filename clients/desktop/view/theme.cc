@@ -79,6 +79,7 @@ RowStyle Theme::row_style() const {
   RowStyle style;
   style.category = category;
   style.leaf = accent;
+  style.hidden = muted;
   style.memory_line = OfCategory(trace::Category::kMemory);
   return style;
 }
