@@ -146,11 +146,18 @@ size_t LaneIndex::Count(const Window& window) const {
 void LaneIndex::Columns(const Window& window, std::span<PixelColumn> out) const {
   std::fill(out.begin(), out.end(), PixelColumn());
   if (window.end_ns <= window.start_ns || rep_->size == 0 || out.empty()) return;
+  rep_->FillColumns(window, out.first(WholeColumns(window, out.size())));
+  SpreadNanoseconds(window, out);
+}
+
+size_t WholeColumns(const Window& window, size_t width) {
+  return static_cast<size_t>(std::min<uint64_t>(Distance(window.start_ns, window.end_ns), width));
+}
+
+void SpreadNanoseconds(const Window& window, std::span<PixelColumn> out) {
   const uint64_t span = Distance(window.start_ns, window.end_ns);
-  if (span >= out.size()) return rep_->FillColumns(window, out);
-  // Below 1 ns per column: the nanoseconds first, then each spread over the columns that share it,
-  // in place from the last column on (a column's nanosecond never has a higher number than it).
-  rep_->FillColumns(window, out.first(static_cast<size_t>(span)));
+  if (span >= out.size()) return;
+  // In place from the last column on: a column's nanosecond never has a higher number than it.
   const auto width = static_cast<uint32_t>(out.size());
   for (uint32_t i = width; i-- > 0;) {
     const auto number = static_cast<uint32_t>(span * i / width);

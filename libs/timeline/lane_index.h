@@ -61,6 +61,9 @@ class LaneIndex {
   int64_t last_ns() const;   // greatest end; 0 when empty
   int64_t busy_ns() const;   // length of the union of all spans, at most int64's greatest value
 
+  // Whether no two spans overlap.
+  bool disjoint() const;
+
   // Length of the union of the spans inside [from_ns, to_ns); 0 when to_ns <= from_ns. Saturates.
   int64_t Covered(int64_t from_ns, int64_t to_ns) const;
 
@@ -72,6 +75,12 @@ class LaneIndex {
   // its start; where several columns share that edge (below 1 ns per column), by the first of them.
   // See columns.h. Nothing is in a window that does not end after its start.
   void Columns(const Window& window, std::span<PixelColumn> out) const;
+
+  // The columns of the events whose category is in the set `categories` (bit i: category i) alone,
+  // as if there were no others; but `starts` says only whether any of them starts (1 or 0). False,
+  // and `out` as it was: spans of the lane overlap, so that sums do not tell what they cover
+  // together. O(px + log n).
+  bool ColumnsOf(uint32_t categories, const Window& window, std::span<PixelColumn> out) const;
 
   // Index (in Append order) of the event to show for a click or hover at `time_ns`: the innermost
   // that runs then (or is an instant then), else the one whose start or end is nearest, within
@@ -88,6 +97,18 @@ class LaneIndex {
     int64_t length_ns = 0;
   };
   std::optional<std::vector<ClippedEvent>> EventsIn(const Window& window, size_t most) const;
+
+  // A place in the order of time: by start, of equal starts instants first, then by index. An index
+  // of -1 lies before all events that start then.
+  struct EventPlace {
+    int64_t start_ns = 0;
+    bool instant = false;
+    int64_t index = 0;
+  };
+  // The event next to `place`, which need not be one's own: the first after it in the order of
+  // time, or the last before it. Nothing where there is none. O(log n), and O(log n) more for the
+  // log of how many events start just then.
+  std::optional<size_t> Neighbour(const EventPlace& place, bool backwards) const;
 
   // Heap bytes held.
   size_t MemoryBytes() const;

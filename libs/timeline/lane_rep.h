@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libs/timeline/disjoint_row.h"
@@ -77,5 +78,12 @@ struct LaneRep {
   std::vector<Interval> late_in_row_;  // in the first row, where they may overlap `rest`
   std::vector<Interval> outside_row_;  // in another
 };
+
+// Columns of a window that are filled before they are spread: all of `width`, or one for each
+// nanosecond where there are fewer of those. Requires a window that ends after its start.
+size_t WholeColumns(const Window& window, size_t width);
+// Spreads the first WholeColumns() of `out`, a nanosecond each, over the columns that share it.
+// Nothing to do from 1 ns per column on.
+void SpreadNanoseconds(const Window& window, std::span<PixelColumn> out);
 
 }  // namespace nanolane::timeline

@@ -48,14 +48,19 @@ absl::StatusOr<FullEvent> EventStore::At(size_t event) const {
 }
 
 absl::StatusOr<EventStore::BlockStacks> EventStore::StacksOf(size_t block) const {
+  ASSIGN_OR_RETURN(BlockColumns unpacked,
+                   Unpack(block, trace::ColumnSet::Timeline().With(trace::Column::kStack)));
+  unpacked.columns.stack.resize(block_begin(block + 1) - unpacked.first, 0);
+  return BlockStacks{unpacked.first, unpacked.dictionary, std::move(unpacked.columns.stack)};
+}
+
+absl::StatusOr<EventStore::BlockColumns> EventStore::Unpack(size_t block,
+                                                            trace::ColumnSet columns) const {
   if (block >= blocks_.size()) return absl::OutOfRangeError("no such block");
   const PackedBlock& packed = blocks_[block];
-  trace::EventColumns columns;
-  RETURN_IF_ERROR(trace::DecodeBlock(
-      packed.bytes, trace::ColumnSet::Timeline().With(trace::Column::kStack), columns));
-  const size_t end = block + 1 < blocks_.size() ? blocks_[block + 1].first : size();
-  columns.stack.resize(end - packed.first, 0);
-  return BlockStacks{packed.first, packed.dictionary, std::move(columns.stack)};
+  BlockColumns unpacked{.first = packed.first, .dictionary = packed.dictionary, .columns = {}};
+  RETURN_IF_ERROR(trace::DecodeBlock(packed.bytes, columns, unpacked.columns));
+  return unpacked;
 }
 
 size_t EventStore::MemoryBytes() const {

@@ -53,7 +53,6 @@ class EventStore {
   // All columns of one event: O(log blocks), and the unpacking of its block unless that is kept.
   absl::StatusOr<FullEvent> At(size_t event) const;
 
-  size_t block_count() const { return blocks_.size(); }
   // The stacks of block `block`'s events, `first` being the number of the first of them.
   struct BlockStacks {
     size_t first = 0;
@@ -62,6 +61,19 @@ class EventStore {
   };
   // O(events of the block). Errors as trace::DecodeBlock.
   absl::StatusOr<BlockStacks> StacksOf(size_t block) const;
+  // Some columns of a block (op, start and duration always), unpacked for this call alone: for
+  // those who walk a lane. `first` is the number of its first event.
+  struct BlockColumns {
+    size_t first = 0;
+    uint32_t dictionary = 0;
+    trace::EventColumns columns;
+  };
+  size_t block_count() const { return blocks_.size(); }
+  // The number of a block's first event; of all events, for the block after the last.
+  size_t block_begin(size_t block) const {
+    return block < blocks_.size() ? blocks_[block].first : size();
+  }
+  absl::StatusOr<BlockColumns> Unpack(size_t block, trace::ColumnSet columns) const;
 
   size_t MemoryBytes() const;
 

@@ -29,6 +29,11 @@ enum class Key : uint8_t {
   kPageDown,
   kHome,
   kEnd,
+  kM,
+  kPeriod,
+  kComma,
+  kLeftBracket,
+  kRightBracket,
   // For text fields alone:
   kDelete,
   kBackspace,
@@ -38,7 +43,7 @@ enum class Key : uint8_t {
   kY,
   kZ,
 };
-inline constexpr size_t kKeyCount = 23;
+inline constexpr size_t kKeyCount = 28;
 
 struct Input {
   double mouse_x = -1;  // logical pixels of the window; negative: not over it
@@ -49,6 +54,7 @@ struct Input {
   bool right_down = false;
   bool ctrl = false;
   bool shift = false;
+  bool alt = false;
   bool typing = false;       // a text field has the keyboard
   bool mouse_taken = false;  // a widget has the mouse
   std::array<bool, kKeyCount> held{};

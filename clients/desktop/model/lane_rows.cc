@@ -45,6 +45,12 @@ std::optional<size_t> LaneRows::EventAt(uint32_t depth, int64_t time_ns, int64_t
   return nested_ ? ranges_.EventAt(depth, time_ns, slop_ns) : spans_.EventAt(time_ns, slop_ns);
 }
 
+std::optional<size_t> LaneRows::Neighbour(uint32_t depth,
+                                          const timeline::LaneIndex::EventPlace& place,
+                                          bool backwards) const {
+  return nested_ ? ranges_.Neighbour(depth, place, backwards) : spans_.Neighbour(place, backwards);
+}
+
 int64_t LaneRows::Covered(uint32_t depth, const timeline::Window& window) const {
   return nested_ ? ranges_.Covered(depth, window) : spans_.Covered(window.start_ns, window.end_ns);
 }

@@ -43,8 +43,19 @@ class LaneRows {
   // Pixel columns of row `depth`.
   void Columns(uint32_t depth, const timeline::Window& window,
                std::span<timeline::PixelColumn> out) const;
+  // Of rows that do not nest: whether no spans overlap, so that sums tell what some categories
+  // cover, and the columns of these, as timeline::LaneIndex::ColumnsOf.
+  bool disjoint() const { return !nested_ && spans_.disjoint(); }
+  bool ColumnsOf(uint32_t categories, const timeline::Window& window,
+                 std::span<timeline::PixelColumn> out) const {
+    return !nested_ && spans_.ColumnsOf(categories, window, out);
+  }
   // The event to show at a point of row `depth`, as timeline::LaneIndex::EventAt.
   std::optional<size_t> EventAt(uint32_t depth, int64_t time_ns, int64_t slop_ns) const;
+  // The event of row `depth` that comes next after `place` in order of time, or before it, as
+  // timeline::LaneIndex::Neighbour.
+  std::optional<size_t> Neighbour(uint32_t depth, const timeline::LaneIndex::EventPlace& place,
+                                  bool backwards) const;
   // Busy ns of row `depth` inside the window.
   int64_t Covered(uint32_t depth, const timeline::Window& window) const;
   // Events of all rows that overlap the window.

@@ -110,7 +110,7 @@ void Navigator::StepKeys(const Input& input, double seconds, Viewport& viewport,
     if (drag_ == Drag::kBand || drag_ == Drag::kOverview) {
       drag_ = Drag::kNone;
     } else {
-      wishes.escape = true;
+      wishes.escape = !input.typing;  // a text field has its own
     }
   }
   if (input.typing) {
@@ -142,6 +142,15 @@ void Navigator::StepKeys(const Input& input, double seconds, Viewport& viewport,
   wishes.follow_end = wishes.follow_end || input.Pressed(Key::kEnd);
   wishes.next_hit = input.Pressed(Key::kEnter) && !input.shift;
   wishes.previous_hit = input.Pressed(Key::kEnter) && input.shift;
+  wishes.measure = input.Pressed(Key::kM);
+  if (input.Pressed(Key::kPeriod)) {
+    wishes.move = input.shift ? EventMove::kNextSame : EventMove::kNext;
+  }
+  if (input.Pressed(Key::kComma)) {
+    wishes.move = input.shift ? EventMove::kPreviousSame : EventMove::kPrevious;
+  }
+  if (input.Pressed(Key::kLeftBracket)) wishes.move = EventMove::kToLaunch;
+  if (input.Pressed(Key::kRightBracket)) wishes.move = EventMove::kToLaunched;
   if (input.Pressed(Key::kSlash)) (input.shift ? wishes.toggle_keys : wishes.focus_search) = true;
 }
 

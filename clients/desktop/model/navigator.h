@@ -4,7 +4,8 @@
 // Wheel and ctrl+wheel zoom at the cursor; shift+wheel and A/D pan; W/S zoom; right drag pans both
 // ways; right click (under kClickSlop of motion) goes back in the history; left click picks; ctrl+
 // drag marks a range and zooms to it; a drag on the overview chooses the window; End, or a click on
-// the live badge, goes to the end of a session that is being recorded. Thread-compatible.
+// the live badge, goes to the end of a session that is being recorded; the keys . , [ ] go from
+// event to event. A drag on the ruler is measure.h's. Thread-compatible.
 #pragma once
 
 #include <optional>
@@ -27,6 +28,16 @@ struct Band {
   double to = 0;
 };
 
+// From the selected event to another one.
+enum class EventMove : uint8_t {
+  kNext,  // of its lane
+  kPrevious,
+  kNextSame,  // of its name, in its lane
+  kPreviousSame,
+  kToLaunch,    // the call that launched it
+  kToLaunched,  // what the call launched
+};
+
 struct Wishes {
   std::optional<Point> click;  // a left click in the lanes
   double scroll = 0;           // logical pixels, positive shows what lies below
@@ -38,6 +49,8 @@ struct Wishes {
   bool next_hit = false;
   bool previous_hit = false;
   std::optional<Window> outside;  // chosen on the overview, with nothing of the viewport's bounds
+  std::optional<EventMove> move;
+  bool measure = false;  // the selected event
 };
 
 class Navigator {

@@ -171,6 +171,33 @@ std::optional<size_t> NestedSpans::EventAt(uint32_t row, int64_t time_ns, int64_
   return Nearer(a, b, time_ns) ? a : b;
 }
 
+std::optional<size_t> NestedSpans::Neighbour(uint32_t row,
+                                             const timeline::LaneIndex::EventPlace& place,
+                                             bool backwards) const {
+  const Row* of = Fresh(row);
+  if (of == nullptr) return std::nullopt;
+  // A part counts its ranges in order of time, then of arrival: its place is that of the first
+  // range that comes no earlier.
+  const auto in_part = [&](const Part& part) {
+    const auto earlier = [this](uint32_t event, const timeline::LaneIndex::EventPlace& than) {
+      return std::make_tuple(start_ns_[event], static_cast<int64_t>(event)) <
+             std::make_tuple(than.start_ns, than.index);
+    };
+    const auto at = std::lower_bound(part.events.begin(), part.events.end(), place, earlier);
+    timeline::LaneIndex::EventPlace local = place;
+    local.index = at - part.events.begin();
+    const bool own = at != part.events.end() && static_cast<int64_t>(*at) == place.index;
+    if (!backwards && !own) --local.index;
+    const std::optional<size_t> found = part.spans.Neighbour(local, backwards);
+    return found.has_value() ? std::optional<size_t>(part.events[*found]) : std::nullopt;
+  };
+  // All of the tail comes after all that is settled.
+  const Part& near = backwards ? of->tail : of->settled;
+  const Part& far = backwards ? of->settled : of->tail;
+  const std::optional<size_t> found = in_part(near);
+  return found.has_value() ? found : in_part(far);
+}
+
 int64_t NestedSpans::Covered(uint32_t row, const timeline::Window& window) const {
   const Row* of = Fresh(row);
   if (of == nullptr) return 0;

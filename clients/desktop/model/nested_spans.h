@@ -52,6 +52,9 @@ class NestedSpans {
                std::span<timeline::PixelColumn> out) const;
   // As timeline::LaneIndex::EventAt.
   std::optional<size_t> EventAt(uint32_t row, int64_t time_ns, int64_t slop_ns) const;
+  // As timeline::LaneIndex::Neighbour, among the row's ranges. O(log n).
+  std::optional<size_t> Neighbour(uint32_t row, const timeline::LaneIndex::EventPlace& place,
+                                  bool backwards) const;
   int64_t Covered(uint32_t row, const timeline::Window& window) const;
   // Of all rows.
   size_t Count(const timeline::Window& window) const;

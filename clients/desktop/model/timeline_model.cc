@@ -172,6 +172,18 @@ absl::StatusOr<EventStore::Block> TimelineModel::Named(const Epoch& epoch,
   return named;
 }
 
+void TimelineModel::Tally(const EventStore::Block& block, LaneModel& lane) {
+  name_totals_.resize(names_.size());
+  for (size_t i = 0; i < block.name.size(); ++i) {
+    NameTotal& total = name_totals_[block.name[i]];
+    ++total.events;
+    total.duration_ns += std::max<int64_t>(block.duration_ns[i], 0);
+    const auto category = static_cast<size_t>(block.category[i]);
+    lane.categories |= 1U << category;
+    ++lane.category_events[category];
+  }
+}
+
 absl::Status TimelineModel::Take(BlockArrived block) {
   const auto found = lane_of_id_.find({block.session, block.lane});
   if (found == lane_of_id_.end()) {
@@ -187,9 +199,7 @@ absl::Status TimelineModel::Take(BlockArrived block) {
   const size_t rows_before = lane.rows.depth();
   lane.rows.Append(named, block.columns);
   received_ += named.start_ns.size();
-  for (const trace::Category category : named.category) {
-    lane.categories |= 1U << static_cast<unsigned>(category);
-  }
+  Tally(named, lane);
   lane.events.Append(std::move(named));
   ++lane.version;
   if (was_empty || lane.rows.depth() != rows_before) ++shape_version_;

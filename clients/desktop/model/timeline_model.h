@@ -9,6 +9,7 @@
 // its own, so that no version of the one equals one of the other. Thread-compatible.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@
 #include "clients/desktop/model/name_table.h"
 #include "clients/desktop/model/session_facts.h"
 #include "clients/desktop/model/tile_frames.h"
+#include "clients/desktop/model/wide_math.h"
 #include "libs/timeline/columns.h"
 #include "libs/trace/dictionary.h"
 
@@ -34,6 +36,7 @@ struct LaneModel {
   LaneRows rows;
   uint64_t version = 0;
   uint32_t categories = 0;  // bit i: there are events of category i
+  std::array<uint64_t, trace::kCategoryCount> category_events{};
 
   size_t MemoryBytes() const { return events.MemoryBytes() + rows.MemoryBytes(); }
 };
@@ -76,6 +79,15 @@ class TimelineModel {
   const std::vector<std::unique_ptr<LaneModel>>& lanes() const { return lanes_; }
   const NameTable& names() const { return names_; }
   const trace::Dictionary& dictionary(uint32_t index) const { return epochs_[index]->dictionary; }
+  size_t dictionary_count() const { return epochs_.size(); }
+
+  // Of all events of a name; a negative duration counts as none.
+  struct NameTotal {
+    uint64_t events = 0;
+    Wide duration_ns = 0;
+  };
+  // By name; those of names that no event has yet may be missing.
+  const std::vector<NameTotal>& name_totals() const { return name_totals_; }
 
   uint64_t expected_events() const { return expected_; }
   uint64_t received_events() const { return received_; }
@@ -125,6 +137,7 @@ class TimelineModel {
   void SetExtent();
   void NoteLosses(const SessionFacts& before, const SessionFacts& now);
   uint32_t EpochOf(uint32_t session, uint64_t epoch);
+  void Tally(const EventStore::Block& block, LaneModel& lane);
   absl::StatusOr<EventStore::Block> Named(const Epoch& epoch, BlockArrived& block) const;
 
   const uint64_t generation_;
@@ -137,6 +150,7 @@ class TimelineModel {
   std::vector<std::unique_ptr<Epoch>> epochs_;
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, uint32_t> epoch_of_id_;
   NameTable names_;
+  std::vector<NameTotal> name_totals_;
   timeline::Window extent_;
   bool is_part_ = false;
   timeline::Window part_;

@@ -27,13 +27,15 @@ void Viewer::Step(const Loaded& loaded, const Input& input, double width, double
   wants_search_focus_ = false;
   const Input rest = board_.StepLabels(input, screen_, layout_, scroll_);
   const Wishes wishes = navigator_.Step(rest, screen_, overview(), seconds, viewport_);
+  hint_.Tick(now_ns);
+  StepMeasure(model, rest);
   CarryOut(loaded, wishes);
+  WorkOnMoves(model);
   layout_.Update(model, board_.Terms(screen_.lanes.height));
   stacks_due_ = !board_.Work(model, layout_, scroll_, screen_.lanes.height, now_ns);
   layout_.Update(model, board_.Terms(screen_.lanes.height));
   scroll_ = std::clamp(scroll_, 0.0, std::max(0.0, layout_.height() - screen_.lanes.height));
-  search_.Update(model.names());
-  hits_due_ = !hits_.Work(model, search_, kStatEventsPerFrame);
+  WorkOnSearchAndFilter(model);
   UpdateHover(loaded, rest);
   UpdateLosses(model, now_ns);
   UpdateFigures(model, now_ns);
@@ -77,6 +79,8 @@ void Viewer::GoToNearest() {
 void Viewer::Adopt(const TimelineModel& model) {
   generation_ = model.generation();
   search_.Forget();
+  name_steps_.Forget();
+  launch_link_.Forget();
   stats_ = ViewStats();
   hover_.reset();
   level_hover_.reset();
@@ -146,6 +150,9 @@ void Viewer::Settle(const TimelineModel& model) {
   while (!board_.Work(model, layout_, scroll_, screen_.lanes.height, asked_ns_)) {
   }
   layout_.Update(model, board_.Terms(screen_.lanes.height));
+  do {
+    WorkOnSearchAndFilter(model);
+  } while (hits_due_ || filter_due_);
 }
 
 void Viewer::UpdateWindow(const TimelineModel& model) {
@@ -207,7 +214,9 @@ void Viewer::CarryOut(const Loaded& loaded, const Wishes& wishes) {
   if (wishes.escape) {
     if (keys_shown_) {
       keys_shown_ = false;
-    } else {
+    } else if (filter_shown_) {
+      filter_shown_ = false;
+    } else if (!measure_.Clear()) {
       Select(model, std::nullopt);
     }
   }
@@ -215,6 +224,8 @@ void Viewer::CarryOut(const Loaded& loaded, const Wishes& wishes) {
   if (wishes.next_hit || wishes.previous_hit) StepHits(model, wishes.previous_hit);
   if (wishes.next_hit && !search_.active()) GoToNearest();
   if (wishes.outside.has_value()) outside_ = wishes.outside;
+  if (wishes.move.has_value()) Move(model, *wishes.move);
+  if (wishes.measure) MeasureSelection(model);
   if (wishes.follow_end) viewport_.FollowEnd();
   if (!wishes.fit) return;
   if (selection_.has_value()) {
@@ -225,22 +236,6 @@ void Viewer::CarryOut(const Loaded& loaded, const Wishes& wishes) {
     viewport_.Jump(UsefulWindow(model));
     viewport_.FollowEndInSight();
   }
-}
-
-void Viewer::StepHits(const TimelineModel& model, bool backwards) {
-  const std::optional<EventRef> hit =
-      hits_.Next(model, selection_, viewport_.target().start_ns, backwards);
-  if (!hit.has_value()) return;
-  Select(model, hit);
-  const EventStore& events = model.lanes()[hit->lane]->events;
-  const Window& window = viewport_.target();
-  const Wide start = events.start_ns(hit->event);
-  const Wide end = events.end_ns(hit->event);
-  // The zoom stays as it is, unless the hit is wider than the window.
-  if (start >= window.start_ns && end <= window.end_ns) return;
-  const Wide span = std::max<Wide>(SpanOf(window), (end - start) * 2);
-  const Wide left = (start + end) / 2 - span / 2;
-  viewport_.Jump({ClampToInt64(left), ClampToInt64(left + span)});
 }
 
 void Viewer::Click(const Loaded& loaded, const Point& at) {

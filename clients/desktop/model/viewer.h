@@ -15,15 +15,21 @@
 #include <vector>
 
 #include "clients/desktop/model/event_facts.h"
+#include "clients/desktop/model/event_filter.h"
 #include "clients/desktop/model/event_rate.h"
+#include "clients/desktop/model/event_steps.h"
+#include "clients/desktop/model/filtered_lanes.h"
 #include "clients/desktop/model/lane_board.h"
+#include "clients/desktop/model/launch_link.h"
 #include "clients/desktop/model/loss_marks.h"
+#include "clients/desktop/model/measure.h"
 #include "clients/desktop/model/name_search.h"
 #include "clients/desktop/model/navigator.h"
 #include "clients/desktop/model/nearest_data.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/screen_layout.h"
 #include "clients/desktop/model/search_hits.h"
+#include "clients/desktop/model/status_hint.h"
 #include "clients/desktop/model/view_stats.h"
 #include "clients/desktop/model/viewport.h"
 #include "libs/base/time_text.h"
@@ -69,6 +75,10 @@ struct ViewerOptions {
 class Viewer {
  public:
   static constexpr size_t kStatEventsPerFrame = 100'000;
+  // Of a search, in a frame: names and frames to match, and looks at events.
+  static constexpr size_t kMatchesPerFrame = 10'000;
+  static constexpr size_t kSearchWorkPerFrame = 2'000'000;
+  static constexpr size_t kNamesPerFrame = 2'000'000;  // looked at for the next of the same name
   // How long the window must stand still before its figures are worked out.
   static constexpr int64_t kFiguresDelayNs = 120'000'000;
   // How old the figures of a view that follows the end may become.
@@ -127,12 +137,23 @@ class Viewer {
   bool wants_search_focus() const { return wants_search_focus_; }
   // Whether the next frame looks different without new input: keep drawing.
   bool moving() const {
-    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_ || stacks_due_;
+    return viewport_.gliding() || navigator_.dragging() || figures_due_ || hits_due_ ||
+           stacks_due_ || filter_due_ || name_steps_.working() || launch_link_.working();
   }
 
   NameSearch& search() { return search_; }
   const NameSearch& search() const { return search_; }
   const SearchHits& hits() const { return hits_; }
+  EventFilter& filter() { return filter_; }
+  const EventFilter& filter() const { return filter_; }
+  const FilteredLanes& filtered() const { return filtered_; }
+  // The conditions that have no place in the legend.
+  bool filter_shown() const { return filter_shown_; }
+  void ToggleFilter() { filter_shown_ = !filter_shown_; }
+  // A range of time that is being measured.
+  const std::optional<Window>& measured() const { return measure_.range(); }
+  // What the status bar says for a moment; empty: nothing.
+  const std::string& hint() const { return hint_.text(); }
   void Select(const TimelineModel& model, const std::optional<EventRef>& event);
   // Selects the longest event of the busiest op in the window, for a picture that shows details.
   void SelectTypical(const TimelineModel& model);
@@ -149,7 +170,16 @@ class Viewer {
   void GrowWindow(const TimelineModel& model);
   void UpdateLosses(const TimelineModel& model, int64_t now_ns);
   void CarryOut(const Loaded& loaded, const Wishes& wishes);
+  void WorkOnSearchAndFilter(const TimelineModel& model);
   void StepHits(const TimelineModel& model, bool backwards);
+  // Selects the event and brings it into sight.
+  void GoTo(const TimelineModel& model, const EventRef& event);
+  void Move(const TimelineModel& model, EventMove move);
+  void Follow(const TimelineModel& model, const LaunchLink::Answer& answer);
+  // Moves whose end takes some looking.
+  void WorkOnMoves(const TimelineModel& model);
+  void MeasureSelection(const TimelineModel& model);
+  void StepMeasure(const TimelineModel& model, const Input& input);
   void Click(const Loaded& loaded, const Point& at);
   void UpdateHover(const Loaded& loaded, const Input& input);
   const Row* RowUnder(double x, double y) const;
@@ -173,7 +203,14 @@ class Viewer {
   Navigator navigator_;
   ViewStats stats_;
   NameSearch search_;
+  FrameSearch frames_;
   SearchHits hits_;
+  EventFilter filter_;
+  FilteredLanes filtered_;
+  NameSteps name_steps_;
+  LaunchLink launch_link_;
+  Measure measure_;
+  StatusHint hint_;
   timeline::Window overview_{0, 1};
   std::optional<timeline::Window> strip_;
   std::optional<timeline::Window> outside_;
@@ -212,6 +249,8 @@ class Viewer {
   bool figures_due_ = false;
   bool hits_due_ = false;
   bool stacks_due_ = false;
+  bool filter_due_ = false;
+  bool filter_shown_ = false;
   ViewStats::Question question_;
   int64_t asked_ns_ = 0;
   std::optional<uint64_t> lost_seen_;

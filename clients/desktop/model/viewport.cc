@@ -124,6 +124,8 @@ void Viewport::JumpToSpan(int64_t start_ns, int64_t end_ns, double margin) {
 }
 
 bool Viewport::Back() {
+  // A gesture at the limit of the zoom has changed nothing: no step for the eye.
+  while (!past_.empty() && Same(past_.back(), target_)) past_.pop_back();
   if (past_.empty()) return false;
   future_.push_back(target_);
   GlideTo(past_.back());

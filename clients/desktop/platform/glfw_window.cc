@@ -34,6 +34,11 @@ constexpr KeyName kKeys[] = {{GLFW_KEY_W, Key::kW},
                              {GLFW_KEY_PAGE_DOWN, Key::kPageDown},
                              {GLFW_KEY_HOME, Key::kHome},
                              {GLFW_KEY_END, Key::kEnd},
+                             {GLFW_KEY_M, Key::kM},
+                             {GLFW_KEY_PERIOD, Key::kPeriod},
+                             {GLFW_KEY_COMMA, Key::kComma},
+                             {GLFW_KEY_LEFT_BRACKET, Key::kLeftBracket},
+                             {GLFW_KEY_RIGHT_BRACKET, Key::kRightBracket},
                              {GLFW_KEY_DELETE, Key::kDelete},
                              {GLFW_KEY_BACKSPACE, Key::kBackspace},
                              {GLFW_KEY_C, Key::kC},
@@ -120,6 +125,7 @@ void GlfwWindow::OnKey(GLFWwindow* handle, int key, int /*scancode*/, int action
 void GlfwWindow::Note(int mods) {
   input_.ctrl = input_.ctrl || (mods & GLFW_MOD_CONTROL) != 0;
   input_.shift = input_.shift || (mods & GLFW_MOD_SHIFT) != 0;
+  input_.alt = input_.alt || (mods & GLFW_MOD_ALT) != 0;
 }
 
 void GlfwWindow::WaitEvents(double seconds) {
@@ -136,6 +142,7 @@ Input GlfwWindow::TakeInput() {
   const auto down = [this](int key) { return glfwGetKey(handle_, key) == GLFW_PRESS; };
   input_.ctrl = input_.ctrl || down(GLFW_KEY_LEFT_CONTROL) || down(GLFW_KEY_RIGHT_CONTROL);
   input_.shift = input_.shift || down(GLFW_KEY_LEFT_SHIFT) || down(GLFW_KEY_RIGHT_SHIFT);
+  input_.alt = input_.alt || down(GLFW_KEY_LEFT_ALT) || down(GLFW_KEY_RIGHT_ALT);
   input_.left_down = glfwGetMouseButton(handle_, GLFW_MOUSE_BUTTON_LEFT) == GLFW_PRESS;
   input_.right_down = glfwGetMouseButton(handle_, GLFW_MOUSE_BUTTON_RIGHT) == GLFW_PRESS;
   double x = 0;
@@ -150,7 +157,7 @@ Input GlfwWindow::TakeInput() {
   input_.typed.clear();
   input_.pressed.fill(0);
   input_.wheel = input_.wheel_sideways = 0;
-  input_.ctrl = input_.shift = false;
+  input_.ctrl = input_.shift = input_.alt = false;
   return taken;
 }
 

@@ -138,8 +138,9 @@ absl::Status TakeScreenshot(const CommandLine& line) {
   ASSIGN_OR_RETURN(const auto context, EglHeadless::Create());
   ASSIGN_OR_RETURN(
       const Image image,
-      DrawFrame(PictureSource{.loaded = [&feed] { return feed.loaded(); },
-                 .show = [&feed](const LanesInSight& sight) { return feed.ShowAndWait(sight); }},
+      DrawFrame(PictureSource{
+                    .loaded = [&feed] { return feed.loaded(); },
+                    .show = [&feed](const LanesInSight& sight) { return feed.ShowAndWait(sight); }},
                 line, Answers(line, clock.UnixNanos())));
   return WritePng(image, line.screenshot);
 }

@@ -27,6 +27,8 @@ struct Act {
   bool mid_drag = false;  // a button stays down: nothing settles
 };
 
+constexpr const char* kKeycodeOfW = "25";  // of the X server: the key above S
+constexpr uint64_t kEventsOfSmallSession = 200;
 constexpr int kMostFrames = 3'000;  // an act that has no effect by then has failed
 
 std::string Number(double value) { return absl::StrCat(static_cast<int>(value)); }
@@ -49,6 +51,20 @@ void PointAtLabel(const XServer& server, const Viewer& viewer, const std::string
         BoxesOf(viewer.screen(), viewer.layout(), block, viewer.scroll(), block.pinned, false);
     server.Do({"mousemove", "--sync", Number(boxes.title.x + 8), Number(boxes.title.y + 8)});
   }
+}
+
+void PointAtRuler(const XServer& server, const Viewer& viewer, double share) {
+  const Rect& lanes = viewer.screen().lanes;
+  server.Do({"mousemove", "--sync", Number(lanes.x + share * lanes.width),
+             Number(viewer.screen().ruler.y + 10)});
+}
+
+// The legend's second entry, after "all".
+void PointAtKernels(const XServer& server, const Viewer& viewer, double x) {
+  const Rect& lanes = viewer.screen().lanes;
+  const double y = std::min(lanes.y + viewer.layout().rows_height() - viewer.scroll(),
+                            lanes.bottom() - kLegendHeight);
+  server.Do({"mousemove", "--sync", Number(lanes.x + x), Number(y + kLegendHeight / 2)});
 }
 
 bool Settled(const Viewer& viewer) {
@@ -193,6 +209,84 @@ TEST_CASE("mouse and keys move a real window") {
        [&](const Viewer& v) {
          return !v.navigator().dragging() && v.viewport().shown().start_ns > window_before.start_ns;
        }},
+      {"W by its place on a French keyboard",
+       [&](const XServer& x, const Viewer& v) {
+         remember(v);
+         REQUIRE(x.SetKeyboard("fr"));
+         x.Do({"key", kKeycodeOfW});  // which types a Z there
+       },
+       [&](const Viewer& v) { return ShownSpan(v) < before; }},
+      {"a US keyboard again",
+       [&](const XServer& x, const Viewer&) { REQUIRE(x.SetKeyboard("us")); },
+       [](const Viewer&) { return true; }},
+      {"F shows everything", key("f"), [](const Viewer& v) { return ShownSpan(v) > 70'000'000; }},
+      {"a right press begins a click",
+       [&](const XServer& x, const Viewer& v) {
+         remember(v);
+         PointAt(x, v, 1'015'000'000);
+         x.Do({"mousedown", "3"});
+       },
+       [](const Viewer& v) { return v.navigator().dragging(); }, true},
+      {"four pixels are still a click, which goes back",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"mousemove_relative", "--sync", "--", "4", "0", "mouseup", "3"});
+       },
+       [&](const Viewer& v) { return !v.navigator().dragging() && ShownSpan(v) < before; }},
+      {"a press on the ruler begins to measure",
+       [&](const XServer& x, const Viewer& v) {
+         PointAtRuler(x, v, 0.25);
+         x.Do({"mousedown", "1"});
+       },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }, true},
+      {"the measured range follows the mouse",
+       [](const XServer& x, const Viewer& v) { PointAtRuler(x, v, 0.75); },
+       [](const Viewer& v) { return v.measured().has_value(); }, true},
+      {"a drag on the ruler measures",
+       [&](const XServer& x, const Viewer& v) {
+         remember(v);
+         x.Do({"mouseup", "1"});
+       },
+       [&](const Viewer& v) {
+         return v.measured().has_value() && SpanOf(*v.measured()) > before / 3 &&
+                SpanOf(*v.measured()) < before * 2 / 3 && ShownSpan(v) == before;
+       }},
+      {"escape ends the measuring", key("Escape"),
+       [](const Viewer& v) { return !v.measured().has_value(); }},
+      {"F shows everything again", key("f"),
+       [](const Viewer& v) { return ShownSpan(v) > 70'000'000; }},
+      {"a click selects the first kernel",
+       [](const XServer& x, const Viewer& v) {
+         PointAt(x, v, 1'000'700'000);
+         x.Do({"click", "1"});
+       },
+       [](const Viewer& v) {
+         return v.selection() == EventRef{0, 0};
+       }},
+      {"a period goes to the next event", key("period"),
+       [](const Viewer& v) {
+         return v.selection() == EventRef{0, 1};
+       }},
+      {"a comma goes back", key("comma"),
+       [](const Viewer& v) {
+         return v.selection() == EventRef{0, 0};
+       }},
+      {"with shift to the next of the name", key("shift+period"),
+       [](const Viewer& v) {
+         return v.selection() == EventRef{0, 1};
+       }},
+      {"over another name", key("shift+period"),
+       [](const Viewer& v) {
+         return v.selection() == EventRef{0, 2};
+       }},
+      {"and over the layer norm", key("shift+period"),
+       [](const Viewer& v) {
+         return v.selection() == EventRef{0, 4};
+       }},
+      {"a bracket tells of the launch", key("bracketleft"),
+       [](const Viewer& v) { return v.hint().starts_with("launched 8.104 µs before"); }},
+      {"M measures the event", key("m"), [](const Viewer& v) { return v.measured().has_value(); }},
+      {"escape clears it", key("Escape"),
+       [](const Viewer& v) { return !v.measured().has_value() && v.selection().has_value(); }},
       {"a right click on a label opens its menu",
        [](const XServer& x, const Viewer& v) {
          PointAtLabel(x, v, "Stream 14");
@@ -225,6 +319,41 @@ TEST_CASE("mouse and keys move a real window") {
        },
        [](const Viewer& v) {
          return v.search().pattern() == "sgemm" && v.search().matching_names() == 1;
+       }},
+      {"enter steps to a hit", key("Return"),
+       [](const Viewer& v) {
+         return v.selection().has_value() && v.hits().totals().events == 120;
+       }},
+      {"the mouse goes to an entry of the legend",
+       [](const XServer& x, const Viewer& v) { PointAtKernels(x, v, 54); },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }},
+      {"a click hides what it stands for",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"click", "1"});
+       },
+       [](const Viewer& v) {
+         return !v.filter().ShowsCategory(trace::Category::kGemm) &&
+                v.filter().ShowsCategory(trace::Category::kH2D) &&
+                v.filtered().shown_events() == kEventsOfSmallSession - 160;
+       }},
+      {"the mouse moves on, for two quick clicks in one place are another thing",
+       [](const XServer& x, const Viewer& v) { PointAtKernels(x, v, 74); },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }},
+      {"another click shows it again",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"click", "1"});
+       },
+       [](const Viewer& v) { return !v.filter().active(); }},
+      {"and back", [](const XServer& x, const Viewer& v) { PointAtKernels(x, v, 54); },
+       [frames = 0](const Viewer&) mutable { return ++frames > 3; }},
+      {"alt+click shows it alone",
+       [](const XServer& x, const Viewer&) {
+         x.Do({"keydown", "alt", "click", "1", "keyup", "alt"});
+       },
+       [](const Viewer& v) {
+         return v.filter().ShowsCategory(trace::Category::kGemm) &&
+                !v.filter().ShowsCategory(trace::Category::kH2D) &&
+                v.selection().has_value();  // a click on the legend is none on the lanes
        }},
   };
   Play play(**server, std::move(acts));

@@ -16,6 +16,10 @@ constexpr uint32_t kStackBit = 1U << 31;
 // While a search is on: what matches is seen, whatever its share of the column; the rest is faint.
 constexpr uint32_t kLeastHitAlpha = 140;
 
+// What a filter hides: there, and no more than that.
+constexpr uint32_t kHiddenLeafAlpha = 56;
+constexpr uint32_t kHiddenAlpha = 40;
+
 void Dim(std::span<Rgba> texels) {
   for (Rgba& texel : texels) texel = WithAlpha(texel, (texel >> kAlphaShift) / 5);
 }
@@ -80,23 +84,26 @@ LaneAtlas::Place LaneAtlas::PaintStack(const StackLevels* levels, uint64_t versi
   return slot.place;
 }
 
-LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row, const SearchHits& hits) {
+LaneAtlas::Place LaneAtlas::Paint(const LaneModel& lane, const Row& row, const SearchHits& hits,
+                                  const FilteredLanes& filter) {
   const uint32_t count = TexelRowsOf(row);
   auto [found, added] = slots_.try_emplace(SlotKey(row));
   Slot& slot = found->second;
   if (added || slot.place.count != count) {
     slot.place = Allocate(count);
   } else if (slot.version == lane.version && slot.frame_key == frame_key_ &&
-             slot.hits_version == hits.version(row.lane)) {
+             slot.hits_version == hits.version(row.lane) &&
+             slot.filter_version == filter.version(row.lane)) {
     return slot.place;
   }
   slot.version = lane.version;
   slot.hits_version = hits.version(row.lane);
+  slot.filter_version = filter.version(row.lane);
   slot.frame_key = frame_key_;
   if (row.kind == RowKind::kMemory) {
     PaintMemory(lane, slot.place);
   } else {
-    PaintSpans(lane, row, hits, slot);
+    PaintSpans(lane, row, hits, filter, slot);
   }
   ++painted_;
   MarkDirty(slot.place);
@@ -182,15 +189,26 @@ LaneAtlas::Place LaneAtlas::Allocate(uint32_t count) {
 }
 
 void LaneAtlas::PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits,
-                           Slot& slot) {
+                           const FilteredLanes& filter, Slot& slot) {
   const Place& place = slot.place;
   const DensityPaint& paint = PaintOf(row.kind);
   const std::span<Rgba> density = MutableRow(place.first + place.count - 1);
   slot.columns.resize(width_);
   SpansOf(tiles_, lane, row.depth, window_, slot.columns);
-  if (place.count == 2) PaintLeaves(slot.columns, style_.leaf, MutableRow(place.first));
-  PaintDensity(slot.columns, window_, style_, paint, density);
-  // Hits are known of events that are loaded.
+  shown_.resize(width_);
+  // What is hidden and what is hit are known of events that are loaded.
+  const bool all = tiles_ != nullptr || filter.Columns(lane, row.lane, row.depth, window_,
+                                                       shown_) == FilteredLanes::Part::kAll;
+  const std::span<const timeline::PixelColumn> shown = all ? slot.columns : shown_;
+  if (place.count == 2) PaintLeaves(shown, style_.leaf, MutableRow(place.first));
+  PaintDensity(shown, window_, style_, paint, density);
+  if (!all) {
+    if (place.count == 2) {
+      PaintHidden(slot.columns, shown, WithAlpha(style_.leaf, kHiddenLeafAlpha),
+                  MutableRow(place.first));
+    }
+    PaintHidden(slot.columns, shown, WithAlpha(style_.hidden, kHiddenAlpha), density);
+  }
   if (!hits.active() || tiles_ != nullptr) return;
   Dim(density);
   const timeline::LaneIndex* found = hits.Of(row.lane);

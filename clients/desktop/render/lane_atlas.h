@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "clients/desktop/model/filtered_lanes.h"
 #include "clients/desktop/model/row_layout.h"
 #include "clients/desktop/model/search_hits.h"
 #include "clients/desktop/model/timeline_model.h"
@@ -39,7 +40,9 @@ class LaneAtlas {
 
   // The row's pixels, painted now if they are not up to date. Not for headers. While a search is
   // on, what does not match is dimmed.
-  Place Paint(const LaneModel& lane, const Row& row, const SearchHits& hits);
+  // A filter leaves a faint mark where nothing that it shows lies, but something does.
+  Place Paint(const LaneModel& lane, const Row& row, const SearchHits& hits,
+              const FilteredLanes& filter);
 
   // The pixels of a level of a lane's stacks, in the colours of languages. `levels` may be null
   // (nothing is there yet); `version` is raised when they are others.
@@ -71,6 +74,7 @@ class LaneAtlas {
     Place place;
     uint64_t version = 0;
     uint64_t hits_version = 0;
+    uint64_t filter_version = 0;
     uint64_t frame_key = 0;
     std::vector<timeline::PixelColumn> columns;
   };
@@ -83,7 +87,8 @@ class LaneAtlas {
   }
   static void SpansOf(const TileFrames* tiles, const LaneModel& lane, uint32_t depth,
                       const timeline::Window& window, std::span<timeline::PixelColumn> out);
-  void PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits, Slot& slot);
+  void PaintSpans(const LaneModel& lane, const Row& row, const SearchHits& hits,
+                  const FilteredLanes& filter, Slot& slot);
   void PaintMemory(const LaneModel& lane, const Place& place);
   void MarkDirty(const Place& place);
   uint32_t TexelRowsOf(const Row& row) const;
@@ -100,6 +105,7 @@ class LaneAtlas {
   uint32_t used_ = 0;
   std::vector<Rgba> texels_;
   std::vector<timeline::PixelColumn> columns_;
+  std::vector<timeline::PixelColumn> shown_;
   std::vector<timeline::LevelColumn> levels_;
   absl::flat_hash_map<std::pair<size_t, uint32_t>, Slot> slots_;  // by SlotKey()
   struct OverviewSlot {

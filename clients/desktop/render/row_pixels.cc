@@ -41,6 +41,13 @@ void PaintDensity(std::span<const timeline::PixelColumn> columns, const timeline
   }
 }
 
+void PaintHidden(std::span<const timeline::PixelColumn> all,
+                 std::span<const timeline::PixelColumn> shown, Rgba color, std::span<Rgba> out) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].present && !shown[i].present) out[i] = color;
+  }
+}
+
 namespace {
 
 // Texels that a level reaches, of `height`; what is not nothing reaches one.

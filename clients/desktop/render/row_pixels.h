@@ -27,6 +27,7 @@ struct RowStyle {
   std::array<Rgba, trace::kCategoryCount> category{};  // opaque
   std::array<Rgba, trace::kCategoryCount> language{};  // of stack rows, by trace::Language; opaque
   Rgba leaf = 0;                                       // the leaf indicator
+  Rgba hidden = 0;                                     // what a filter hides
   Rgba memory_line = 0;                                // highest level
   uint32_t memory_fill = 0x38;                         // alpha under the lowest level
   uint32_t memory_range = 0x70;                        // alpha from the lowest to the highest
@@ -49,6 +50,10 @@ struct DensityPaint {
 };
 void PaintDensity(std::span<const timeline::PixelColumn> columns, const timeline::Window& window,
                   const RowStyle& style, const DensityPaint& paint, std::span<Rgba> out);
+
+// Sets the columns that hold something in `all` and nothing in `shown` to `color`. Of equal widths.
+void PaintHidden(std::span<const timeline::PixelColumn> all,
+                 std::span<const timeline::PixelColumn> shown, Rgba color, std::span<Rgba> out);
 
 // A level over time into texel rows from top to bottom, all as wide as there are columns: an area
 // under the lowest level, a lighter one up to the highest, and a line of `line` texels at the

@@ -74,16 +74,28 @@ XServer::~XServer() {
 }
 
 std::string XServer::Do(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> command = {"env", absl::StrCat("DISPLAY=", display_), "xdotool"};
+  std::vector<std::string> command = {"xdotool"};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  const std::optional<std::string> printed = Run(command);
+  if (!printed.has_value()) return "";
+  return printed->empty() ? "ok" : *printed;
+}
+
+bool XServer::SetKeyboard(const std::string& layout) const {
+  return Run({"setxkbmap", layout}).has_value();
+}
+
+std::optional<std::string> XServer::Run(const std::vector<std::string>& command) const {
+  std::vector<std::string> in_display = {"env", absl::StrCat("DISPLAY=", display_)};
+  in_display.insert(in_display.end(), command.begin(), command.end());
   int read_end = -1;
-  const pid_t pid = Spawn(command, STDOUT_FILENO, read_end);
-  if (pid < 0) return "";
-  const std::string printed = ReadAll(read_end, false);
+  const pid_t pid = Spawn(in_display, STDOUT_FILENO, read_end);
+  if (pid < 0) return std::nullopt;
+  std::string printed = ReadAll(read_end, false);
   int status = 0;
   waitpid(pid, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return "";
-  return printed.empty() ? "ok" : printed;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  return printed;
 }
 
 }  // namespace nanolane::desktop

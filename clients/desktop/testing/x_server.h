@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,13 @@ class XServer {
   // Runs xdotool with these arguments in this display and waits for it. What it printed; empty when
   // it failed.
   std::string Do(const std::vector<std::string>& arguments) const;
+  // Gives the keyboard another layout: "fr". False: it could not be done.
+  bool SetKeyboard(const std::string& layout) const;
 
  private:
   XServer() = default;
+  // Runs a program in this display and waits for it. Nothing when it failed.
+  std::optional<std::string> Run(const std::vector<std::string>& command) const;
 
   pid_t pid_ = -1;
   std::string display_;

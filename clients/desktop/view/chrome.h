@@ -44,6 +44,11 @@ Rect OverviewPlot(const ScreenLayout& screen);
 
 void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 
+// The range that is being measured: on the ruler with its exact length, and over the lanes.
+void PaintMeasure(Painter& painter, const Viewer& viewer);
+// Where the length stands: the ruler keeps its own labels away from there. Empty: nowhere.
+Rect MeasureLabel(const Fonts& fonts, const Viewer& viewer);
+
 // Whether the view follows the end of what is being recorded; nothing where nothing is.
 void PaintLiveBadge(Painter& painter, const Viewer& viewer, const TimelineModel& model,
                     const Input& input);

@@ -172,28 +172,6 @@ void PaintLaneLabels(Painter& painter, const Viewer& viewer, const TimelineModel
                Faded(painter.theme().accent, 0.5));
 }
 
-void PaintLegend(Painter& painter, const Viewer& viewer, const TimelineModel& model) {
-  const Theme& theme = painter.theme();
-  const Rect& lanes = viewer.screen().lanes;
-  const double y = std::floor(lanes.y + viewer.layout().rows_height() - viewer.scroll()) + 12;
-  uint32_t present = 0;
-  for (const auto& lane : model.lanes()) present |= lane->categories;
-  painter.Clip(RowsArea(viewer.screen(), viewer.layout(), false));
-  double x = lanes.x + 8;
-  for (unsigned i = 0; i < trace::kCategoryCount; ++i) {
-    const auto category = static_cast<trace::Category>(i);
-    const bool own_row = category == trace::Category::kMemory || category == trace::Category::kNvtx;
-    if ((present >> i & 1) == 0 || own_row) continue;
-    const std::string label(trace::ToString(category));
-    const double needed = 16 + Painter::Width(painter.fonts().small, label) + 20;
-    if (x + needed > lanes.right()) break;
-    painter.Fill({x, y + 4, 9, 9}, theme.OfCategory(category), 1);
-    painter.Text(painter.fonts().small, x + 16, y, 17, theme.muted, label);
-    x += needed;
-  }
-  painter.Unclip();
-}
-
 void PaintScrollBar(Painter& painter, const Viewer& viewer) {
   const Rect& lanes = viewer.screen().lanes;
   const double content = viewer.layout().height();

@@ -96,7 +96,7 @@ void LanesView::PrepareRow(const Viewer& viewer, const TimelineModel& model, boo
     return;
   }
   const LaneModel& lane = *model.lanes()[row.lane];
-  visible.place = atlas_.Paint(lane, row, viewer.hits());
+  visible.place = atlas_.Paint(lane, row, viewer.hits(), viewer.filtered());
   if (sight_.lanes.empty() || sight_.lanes.back() != row.lane) sight_.lanes.push_back(row.lane);
   const bool has_spans = row.kind != RowKind::kMemory && !from_tiles;
   if (has_spans) visible.spans = &WideSpansOf(viewer, lane, row);
@@ -201,7 +201,9 @@ void LanesView::PaintSpans(Painter& painter, const Viewer& viewer, const Timelin
       }
       const NameId name = events.name(span.event);
       Rgba ink = row.kind == RowKind::kNvtx ? theme.text : theme.on_span;
-      const bool dim = search.active() && !search.Matches(name);
+      const EventRef event{row.lane, span.event};
+      const bool dim = (search.active() && !viewer.hits().Has(event)) ||
+                       (viewer.filtered().active() && !viewer.filtered().Shows(model, event));
       if (dim && row.kind != RowKind::kNvtx) ink = theme.muted;
       if (width < kLeastNamedSpan) continue;
       painter.Text(painter.fonts().small, x0 + 6, y, box.height, dim ? Faded(ink, 0.7) : ink,

@@ -89,7 +89,7 @@ struct SpanBox {
 };
 SpanBox SpanBoxOf(const Row& row);
 
-// The label column, and the legend under the last row.
+// The label column.
 void PaintLaneLabels(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 // The strip that brings back hidden lanes, where there are some.
 void PaintHiddenStrip(Painter& painter, const Viewer& viewer);
@@ -100,6 +100,5 @@ void PaintLaneMove(Painter& painter, const Viewer& viewer);
 void PaintLossMark(Painter& painter, const Rect& box);
 // A slim bar at the right edge where there are more rows than fit.
 void PaintScrollBar(Painter& painter, const Viewer& viewer);
-void PaintLegend(Painter& painter, const Viewer& viewer, const TimelineModel& model);
 
 }  // namespace nanolane::desktop

@@ -8,6 +8,8 @@
 namespace nanolane::desktop {
 namespace {
 
+const absl::Status kWell;
+
 const Theme& Dark() { return ThemeOf(ThemeName::kDark); }
 
 void ScrollBy(LaneBench& bench, double clicks) {
@@ -38,13 +40,13 @@ TEST_CASE("of 500 lanes, each expanded, only the rows in sight are painted") {
   }
   bench.Settle();
   LanesView view;
-  view.Prepare(bench.viewer, bench.model, Dark());
+  view.Prepare(bench.viewer, {bench.model, kWell}, Dark());
   // Two rows a lane, 62 pixels together, and one of each at the edges.
   const auto in_sight = static_cast<uint64_t>(bench.viewer.screen().lanes.height / 62 * 2) + 3;
   CHECK(view.atlas().painted() <= in_sight);
   CHECK(view.atlas().painted() >= in_sight - 5);
   const uint64_t painted = view.atlas().painted();
-  view.Prepare(bench.viewer, bench.model, Dark());
+  view.Prepare(bench.viewer, {bench.model, kWell}, Dark());
   CHECK(view.atlas().painted() == painted);
 }
 
@@ -53,7 +55,7 @@ TEST_CASE("however many rows were in sight before, the atlas stays small") {
   bench.Load(LargeSession(4'600, 4'600));
   LanesView view;
   for (int i = 0; i < 360; ++i) {
-    view.Prepare(bench.viewer, bench.model, Dark());
+    view.Prepare(bench.viewer, {bench.model, kWell}, Dark());
     REQUIRE(view.atlas().height() <= 2 * LaneAtlas::kMostHeight);
     ScrollBy(bench, 9);
   }

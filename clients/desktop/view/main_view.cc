@@ -1,19 +1,16 @@
 #include "clients/desktop/view/main_view.h"
 
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "clients/desktop/model/label_boxes.h"
-#include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/view/chrome.h"
+#include "clients/desktop/view/legend.h"
 #include "clients/desktop/view/panels.h"
 #include "clients/desktop/view/scope_popover.h"
-#include "libs/base/number_text.h"
 
 namespace nanolane::desktop {
 
@@ -67,11 +64,12 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
     PaintLiveBadge(below, viewer, model, input);
     lanes_.Paint(below, viewer, model, texture_.name());
     PaintLaneLabels(below, viewer, model);
-    PaintLegend(below, viewer, model);
     PaintHiddenStrip(below, viewer);
     PaintLaneMove(below, viewer);
+    PaintMeasure(below, viewer);
     PaintScrollBar(below, viewer);
     PaintOverview(below, viewer, model, *desk_);
+    hit_marks_.Paint(below, viewer, model);
     PaintProgress(below, viewer, loaded);
     PaintDetails(below, viewer, model);
   }
@@ -79,9 +77,10 @@ void MainView::Paint(Viewer& viewer, const Loaded& loaded, const Input& input) {
   PaintStatusBar(below, viewer, loaded, frame_ms_);
   if (PaintScene(below, viewer, loaded, server_)) viewer.GoToNearest();
   reload_ = ShowNotices(context_.fonts(), theme_, viewer.screen(), notices_) || reload_;
-  PaintSearch(below, viewer);
 
   Painter above(*ImGui::GetForegroundDrawList(), theme_, context_.fonts());
+  if (!viewer.layout().rows().empty()) PaintLegend(below, viewer, model, input);
+  search_.Paint(below, above, viewer);
   if (!desk_->picker().open()) {
     PaintHoverCard(above, viewer, model, input);
     PaintOverviewCard(above, viewer, *desk_, input);
@@ -99,55 +98,6 @@ Pointer MainView::PointerOf(const Input& input) {
   left_was_down_ = input.left_down;
   pointer_ = pointer;
   return pointer;
-}
-
-void MainView::PaintSearch(Painter& painter, Viewer& viewer) {
-  const Rect& bar = viewer.screen().top_bar;
-  const Rect box{bar.right() - kSearchWidth - 14, bar.y + 10, kSearchWidth, 24};
-  painter.Fill(box, theme_.raised, kRadius);
-  const bool bad = !viewer.search().error().empty();
-  const double ring_x = box.x + 15;
-  const double ring_y = box.y + 11;
-  painter.list().AddCircle({static_cast<float>(ring_x), static_cast<float>(ring_y)}, 4,
-                           theme_.muted, 16, 1.25F);
-  painter.list().AddLine({static_cast<float>(ring_x + 3), static_cast<float>(ring_y + 3)},
-                         {static_cast<float>(ring_x + 6), static_cast<float>(ring_y + 6)},
-                         theme_.muted, 1.25F);
-  const auto pos = ImVec2(static_cast<float>(box.x + 26), static_cast<float>(box.y));
-  ImGui::SetNextWindowPos(pos);
-  ImGui::SetNextWindowSize({static_cast<float>(kSearchWidth - 100), 24});
-  constexpr ImGuiWindowFlags kBare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoBackground |
-                                     ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings;
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
-  ImGui::Begin("search", nullptr, kBare);
-  ImGui::PushFont(context_.fonts().body.font);
-  ImGui::PushStyleColor(ImGuiCol_FrameBg, 0U);
-  ImGui::PushStyleColor(ImGuiCol_Text, theme_.text);
-  ImGui::PushStyleColor(ImGuiCol_TextSelectedBg, Faded(theme_.accent, 0.35));
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {4, 5});
-  ImGui::SetNextItemWidth(static_cast<float>(kSearchWidth - 100));
-  if (viewer.wants_search_focus()) ImGui::SetKeyboardFocusHere();
-  ImGui::InputText("##pattern", &search_text_);
-  const bool typing = ImGui::IsItemActive();
-  ImGui::PopStyleVar();
-  ImGui::PopStyleColor(3);
-  ImGui::PopFont();
-  ImGui::End();
-  ImGui::PopStyleVar();
-  viewer.search().SetPattern(search_text_);
-  painter.Frame(box, bad ? theme_.error : typing ? theme_.accent : theme_.line, kRadius);
-  if (search_text_.empty() && !typing) {
-    painter.Text(painter.fonts().body, box.x + 30, box.y, box.height, theme_.faint,
-                 "Search names (regex)");
-    painter.TextRight(painter.fonts().number, box.right() - 12, box.y, box.height, theme_.faint,
-                      "/");
-  } else if (viewer.search().active()) {
-    const size_t hits = viewer.hits().Count(viewer.viewport().shown());
-    const std::string count =
-        bad ? "not a regex" : absl::StrCat(base::GroupedCount(hits), hits == 1 ? " hit" : " hits");
-    painter.TextRight(painter.fonts().small, box.right() - 10, box.y, box.height,
-                      bad ? theme_.error : theme_.muted, count);
-  }
 }
 
 }  // namespace nanolane::desktop

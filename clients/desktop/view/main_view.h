@@ -10,7 +10,9 @@
 #include "clients/desktop/model/viewer.h"
 #include "clients/desktop/render/atlas_texture.h"
 #include "clients/desktop/view/chrome.h"
+#include "clients/desktop/view/hit_marks.h"
 #include "clients/desktop/view/lanes_view.h"
+#include "clients/desktop/view/search_box.h"
 #include "clients/desktop/view/ui_context.h"
 
 namespace nanolane::desktop {
@@ -39,7 +41,6 @@ class MainView {
  private:
   void Paint(Viewer& viewer, const Loaded& loaded, const Input& input);
   std::vector<Area> Areas(const Viewer& viewer) const;
-  void PaintSearch(Painter& painter, Viewer& viewer);
 
   Pointer PointerOf(const Input& input);
 
@@ -48,7 +49,8 @@ class MainView {
   const std::string server_;
   LanesView lanes_;
   AtlasTexture texture_;
-  std::string search_text_;
+  SearchBox search_;
+  HitMarks hit_marks_;
   double frame_ms_ = 0;
   ScopeDesk no_desk_;
   ScopeDesk* desk_ = &no_desk_;

@@ -25,11 +25,13 @@ void PaintRuler(Painter& painter, const Viewer& viewer, const TimelineModel& mod
   painter.Clip({lanes.x, ruler.y, lanes.width, ruler.height + lanes.height});
   const auto ticks =
       RulerTicks(viewer.viewport().shown(), lanes.width, kLeastTickGap, model.origin_ns());
+  const Rect measured = MeasureLabel(painter.fonts(), viewer);
   for (const RulerTick& tick : ticks) {
     const double x = std::floor(lanes.x + tick.x);
     painter.VerticalLine(x, ruler.bottom() - 8, ruler.bottom(), theme.line);
     const double label = Painter::Width(painter.fonts().tick, tick.label);
     if (x + 6 + label > lanes.right()) continue;  // a cut label would say another time
+    if (x + 6 + label > measured.x && x + 6 < measured.right()) continue;
     painter.Text(painter.fonts().tick, x + 6, ruler.y, ruler.height, theme.muted, tick.label);
   }
   painter.Unclip();

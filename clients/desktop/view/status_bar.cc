@@ -6,6 +6,7 @@
 #include "clients/desktop/model/quantity_text.h"
 #include "clients/desktop/model/wide_math.h"
 #include "clients/desktop/view/chrome.h"
+#include "clients/desktop/view/search_box.h"
 #include "libs/base/number_text.h"
 #include "libs/base/time_text.h"
 
@@ -88,6 +89,18 @@ void SayEvents(StatusLine& line, const Theme& theme, const Viewer& viewer, const
   }
 }
 
+void SaySearchAndFilter(StatusLine& line, const Theme& theme, const Viewer& viewer,
+                        const TimelineModel& model) {
+  if (viewer.filtered().active()) {
+    line.Say(absl::StrCat("filtered: ", base::GroupedCount(viewer.filtered().shown_events()),
+                          " of ", base::GroupedCount(model.received_events()), " events shown"),
+             theme.text);
+  }
+  if (viewer.search().active()) {
+    line.Say(SearchSummary(viewer), viewer.search().error().empty() ? theme.text : theme.error);
+  }
+}
+
 void SayView(StatusLine& line, const Theme& theme, const Viewer& viewer) {
   const ViewFigures& figures = viewer.figures();
   const int64_t window = ClampToInt64(SpanOf(viewer.viewport().shown()));
@@ -131,6 +144,8 @@ void PaintStatusBar(Painter& painter, const Viewer& viewer, const Loaded& loaded
     return;
   }
   SayEvents(line, theme, viewer, loaded);
+  if (!viewer.hint().empty()) return line.Say(viewer.hint(), theme.text);
+  SaySearchAndFilter(line, theme, viewer, loaded.model);
   if (viewer.scene() != Scene::kWaiting) SayView(line, theme, viewer);
 }
 

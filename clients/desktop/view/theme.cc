@@ -115,6 +115,7 @@ RowStyle Theme::row_style() const {
     style.language[static_cast<size_t>(i)] = GroundOfLanguage(static_cast<trace::Language>(i));
   }
   style.leaf = accent;
+  style.hidden = muted;
   style.memory_line = OfCategory(trace::Category::kMemory);
   return style;
 }
