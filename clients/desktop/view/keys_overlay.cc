@@ -38,11 +38,18 @@ constexpr KeyLine kSearch[] = {{"/, ctrl + F", "search names and frames"},
                                {"enter, shift + enter", "next, previous hit"},
                                {"click in the legend", "show or dim a kind"},
                                {"alt + click, double click", "show that kind alone"}};
-constexpr KeyLine kWindow[] = {{"esc", "close, clear what is marked"}, {"?", "this list"}};
+constexpr KeyLine kLanes[] = {{"click on a label", "expand, collapse"},
+                              {"drag a label", "move the lane"},
+                              {"right click on a label", "pin, hide, more"},
+                              {"enter, nothing in view", "go to the nearest event"}};
+constexpr KeyLine kWindow[] = {{"click on a chip", "choose what is shown"},
+                               {"esc", "close, clear what is marked"},
+                               {"?", "this list"}};
 
 // What stands in each of the two columns.
-constexpr KeyGroup kLeft[] = {{"Move", kMove}, {"Window", kWindow}};
-constexpr KeyGroup kRight[] = {{"Events", kEvents}, {"Measure", kMeasure}, {"Find", kSearch}};
+constexpr KeyGroup kLeft[] = {{"Move", kMove}, {"Lanes", kLanes}};
+constexpr KeyGroup kRight[] = {
+    {"Events", kEvents}, {"Measure", kMeasure}, {"Find", kSearch}, {"Window", kWindow}};
 
 constexpr double kLine = 22;
 constexpr double kTitle = 28;
