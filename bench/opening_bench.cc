@@ -90,17 +90,6 @@ void WaitSealed(const std::string& address) {
   }
 }
 
-// Takes the store's files out of the page cache.
-void DropCache(const std::string& folder) {
-  ::sync();
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(file);
-  }
-}
-
 // What a viewer process tells of itself, in milliseconds.
 struct Opening {
   double ready = 0;     // asked until frames can be drawn
@@ -173,7 +162,7 @@ int Main(const std::string& self, size_t events) {
   Samples ready, applied, first, complete, frame, frames;
   for (int run = 0; run < kRuns; ++run) {
     server->Stop(SIGTERM);
-    DropCache(server->data());
+    nanolane::bench::DropCache(server->data());
     Fail(server->Restart(SIGTERM));
     const Opening seen = RunViewer(self, server->address());
     ready.Add(seen.ready);

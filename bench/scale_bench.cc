@@ -185,17 +185,6 @@ uint64_t BytesIn(const std::string& folder) {
   return bytes;
 }
 
-// Takes the store's files out of the page cache.
-void DropCache(const std::string& folder) {
-  ::sync();
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) continue;
-    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(file);
-  }
-}
-
 struct Clients {
   explicit Clients(const std::string& address) {
     auto channel = nanolane::rpc::Connect(address);
@@ -400,7 +389,7 @@ void ColdAndWarm(ServerProcess& server, const std::string& what,
   Samples warm;
   for (int round = 0; round < 3; ++round) {
     server.Stop(SIGTERM);
-    DropCache(server.folder() + "/data");
+    nanolane::bench::DropCache(server.folder() + "/data");
     Fail(server.Restart(SIGTERM));
     Clients clients(server.address());
     cold.Add(ask(clients, round));

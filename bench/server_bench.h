@@ -1,8 +1,12 @@
 // What the benches that talk to a real server share.
 #pragma once
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,5 +22,16 @@ inline void Fail(const absl::Status& status) {
 }
 
 inline std::string SessionId(int number) { return absl::StrFormat("%032x", number); }
+
+// Takes the store's files out of the page cache.
+inline void DropCache(const std::string& folder) {
+  ::sync();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(file);
+  }
+}
 
 }  // namespace nanolane::bench

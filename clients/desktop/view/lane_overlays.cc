@@ -47,14 +47,11 @@ void LanesView::PaintStackSpans(Painter& painter, const Viewer& viewer, const Ti
   const SpanBox box = SpanBoxOf(row);
   const double y = visible.y + box.y;
   for (const WideSpan& span : *visible.spans) {
-    const double x0 = left + span.x0;
-    const double width = span.x1 - span.x0;
-    if (span.starts_inside) {
-      painter.VerticalLine(std::floor(x0), y, y + box.height, Faded(theme.span_edge, 0.75));
-    }
-    if (width < kLeastNamedSpan) continue;
-    painter.Text(painter.fonts().small, x0 + 6, y, box.height, theme.text,
-                 FrameName(model, stacks, levels->spans(row.depth)[span.event].node), width - 12);
+    const Rect place = PaintSpanEdge(painter, left, y, box.height, span);
+    if (place.width < kLeastNamedSpan) continue;
+    painter.Text(painter.fonts().small, place.x + 6, y, box.height, theme.text,
+                 FrameName(model, stacks, levels->spans(row.depth)[span.event].node),
+                 place.width - 12);
   }
 }
 

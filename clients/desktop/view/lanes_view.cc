@@ -178,6 +178,15 @@ void LanesView::PaintAtlas(Painter& painter, const Viewer& viewer, unsigned text
   }
 }
 
+Rect PaintSpanEdge(Painter& painter, double left, double y, double height, const WideSpan& span) {
+  const Rect place{left + span.x0, y, span.x1 - span.x0, height};
+  if (span.starts_inside) {
+    painter.VerticalLine(std::floor(place.x), y, place.bottom(),
+                         Faded(painter.theme().span_edge, 0.75));
+  }
+  return place;
+}
+
 void LanesView::PaintSpans(Painter& painter, const Viewer& viewer, const TimelineModel& model,
                            const Part& part) const {
   const Theme& theme = painter.theme();
@@ -194,20 +203,16 @@ void LanesView::PaintSpans(Painter& painter, const Viewer& viewer, const Timelin
     const SpanBox box = SpanBoxOf(row);
     const double y = visible.y + box.y;
     for (const WideSpan& span : *visible.spans) {
-      const double x0 = left + span.x0;
-      const double width = span.x1 - span.x0;
-      if (span.starts_inside) {
-        painter.VerticalLine(std::floor(x0), y, y + box.height, Faded(theme.span_edge, 0.75));
-      }
+      const Rect place = PaintSpanEdge(painter, left, y, box.height, span);
       const NameId name = events.name(span.event);
       Rgba ink = row.kind == RowKind::kNvtx ? theme.text : theme.on_span;
       const EventRef event{row.lane, span.event};
       const bool dim = (search.active() && !viewer.hits().Has(event)) ||
                        (viewer.filtered().active() && !viewer.filtered().Shows(model, event));
       if (dim && row.kind != RowKind::kNvtx) ink = theme.muted;
-      if (width < kLeastNamedSpan) continue;
-      painter.Text(painter.fonts().small, x0 + 6, y, box.height, dim ? Faded(ink, 0.7) : ink,
-                   model.names().Short(name), width - 12);
+      if (place.width < kLeastNamedSpan) continue;
+      painter.Text(painter.fonts().small, place.x + 6, y, box.height, dim ? Faded(ink, 0.7) : ink,
+                   model.names().Short(name), place.width - 12);
     }
   }
 }

@@ -88,6 +88,9 @@ struct SpanBox {
   double height = 0;
 };
 SpanBox SpanBoxOf(const Row& row);
+// The edge at which a span begins, where that is in sight; where the span lies. `left` is that of
+// the lanes.
+Rect PaintSpanEdge(Painter& painter, double left, double y, double height, const WideSpan& span);
 
 // The label column.
 void PaintLaneLabels(Painter& painter, const Viewer& viewer, const TimelineModel& model);
