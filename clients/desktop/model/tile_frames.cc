@@ -20,7 +20,8 @@ bool IsFiner(const TileFrame& a, const TileFrame& b) {
   return LengthOf(a.window) * b.width < LengthOf(b.window) * a.width;
 }
 
-// Columns of `frame` that a stretch of time touches: [first, last], or nothing.
+// Columns of `frame` that lie in [from_ns, to_ns) or reach into it: [first, last], or nothing.
+// Edges are rounded down (columns.h), so that a column found by division is at most one too early.
 struct Touched {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -28,11 +29,20 @@ struct Touched {
 std::optional<Touched> ColumnsTouched(const TileFrame& frame, int64_t from_ns, int64_t to_ns) {
   if (to_ns <= frame.window.start_ns || from_ns >= frame.window.end_ns) return std::nullopt;
   const Wide length = LengthOf(frame.window);
-  const auto column_of = [&](Wide time) {
+  const auto edge = [&frame](uint32_t column) {
+    return timeline::ColumnEdge(frame.window, frame.width, column);
+  };
+  const auto near = [&](Wide time) {
     const Wide clipped = std::clamp<Wide>(time - frame.window.start_ns, 0, length - 1);
     return static_cast<uint32_t>(std::min<Wide>(clipped * frame.width / length, frame.width - 1));
   };
-  return Touched{column_of(from_ns), column_of(static_cast<Wide>(to_ns) - 1)};
+  Touched touched{near(from_ns), near(static_cast<Wide>(to_ns) - 1)};
+  while (touched.first + 1 < frame.width && edge(touched.first) < from_ns &&
+         edge(touched.first + 1) <= from_ns) {
+    ++touched.first;
+  }
+  while (touched.last + 1 < frame.width && edge(touched.last + 1) < to_ns) ++touched.last;
+  return touched;
 }
 
 // Of columns that are cut at other edges: present where any of them is, covered as much as their

@@ -68,8 +68,9 @@ TEST_CASE("no event vanishes while another window's columns stand in, at any zoo
   std::mt19937_64 random(7);
   TileFrames frames;
   frames.Add(lane.Frame({-50'000, kEnd + 50'000}, 400));
-  for (int round = 0; round < 400; ++round) {
-    const auto span = static_cast<int64_t>(1 + random() % (kEnd >> (random() % 16)));
+  for (int round = 0; round < 2'000; ++round) {
+    const uint64_t most = static_cast<uint64_t>(kEnd) >> random() % 16;
+    const auto span = static_cast<int64_t>(1 + random() % most);
     const auto start = static_cast<int64_t>(random() % kEnd);
     const Window window{start, start + span};
     const uint32_t width = 1 + static_cast<uint32_t>(random() % 700);
