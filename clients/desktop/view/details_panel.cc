@@ -82,20 +82,39 @@ size_t PaintName(Painter& painter, const Column& column, const EventFacts& facts
 // Keys and values, in two columns where one is not enough. `skip` lines stay free.
 void PaintFacts(Painter& painter, const Column& column, const std::vector<Fact>& facts,
                 size_t skip = 0) {
+  constexpr double kAfterKey = 12;
+  constexpr double kBetweenSides = 16;
   const Theme& theme = painter.theme();
   const Face& face = painter.fonts().number;
   const size_t room = column.lines() - skip;
   const size_t across = facts.size() > room ? 2 : 1;
   const size_t lines = (facts.size() + across - 1) / across;
-  const double stride = across < 2 ? column.width() : std::floor(column.width() / 2);
-  for (size_t i = 0; i < facts.size(); ++i) {
-    const size_t row = i % lines;
-    if (row >= room) continue;
-    const size_t side = i / lines;
-    const double x = column.x() + stride * static_cast<double>(side);
-    painter.Text(face, x, column.line(row + skip), kLine, theme.muted, facts[i].key, 88);
-    painter.Text(face, x + 92, column.line(row + skip), kLine, theme.text, facts[i].value,
-                 stride - 100);
+  double x = column.x();
+  const double right = column.x() + column.width();
+  for (size_t side = 0; side < across; ++side) {
+    const size_t end = std::min(facts.size(), (side + 1) * lines);
+    double keys = 0;
+    double values = 0;
+    for (size_t i = side * lines; i < end; ++i) {
+      keys = std::max(keys, std::ceil(Painter::Width(face, facts[i].key)));
+      values = std::max(values, std::ceil(Painter::Width(face, facts[i].value)));
+    }
+    // Half of the width, or more where the values need it and the other side is left some.
+    const bool is_last = side + 1 == across;
+    const double needed = keys + kAfterKey + values + kBetweenSides;
+    const double stride =
+        is_last ? right - x
+                : std::clamp(needed, std::floor(column.width() / 2), column.width() * 0.6);
+    const double value_x = x + keys + kAfterKey;
+    for (size_t i = side * lines; i < end; ++i) {
+      const size_t row = i % lines;
+      if (row >= room) continue;
+      const double y = column.line(row + skip);
+      painter.Text(face, x, y, kLine, theme.muted, facts[i].key, keys + 1);
+      painter.Text(face, value_x, y, kLine, theme.text, facts[i].value,
+                   x + stride - value_x - (is_last ? 0 : 8));
+    }
+    x += stride;
   }
 }
 
@@ -178,11 +197,13 @@ void PaintOp(Painter& painter, const Column& column, const Viewer& viewer,
             &*viewer.selection(), model);
   const double y = column.box.bottom() - 26;
   painter.HorizontalLine(plot.x, plot.right(), y - 4, Faded(theme.line, 0.7));
-  painter.Text(painter.fonts().tick, plot.x, y, kLine, theme.faint, "duration over the window");
   const std::string figures =
       absl::StrCat("p50 ", base::FormatDuration(op->p50_ns), "   p95 ",
                    base::FormatDuration(op->p95_ns), "   max ", base::FormatDuration(op->max_ns));
-  painter.TextRight(painter.fonts().tick, plot.right(), y, kLine, theme.muted, figures);
+  const double taken =
+      painter.TextRight(painter.fonts().tick, plot.right(), y, kLine, theme.muted, figures);
+  painter.Text(painter.fonts().tick, plot.x, y, kLine, theme.faint, "duration over the window",
+               plot.width - taken - 16);
 }
 
 void PaintTopOps(Painter& painter, const Column& column, const Viewer& viewer,
